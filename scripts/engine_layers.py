@@ -1,4 +1,4 @@
-"""The engine is a stack, and this fails where it is not: no folder uses one below it in the picture of
+"""The engine is a stack, and this fails where it is not: no folder uses one above it in the picture of
 crates/engine/src/lib.rs, and no files use one another in a circle. Tests may use everything.
 
 python scripts/engine_layers.py
@@ -23,7 +23,7 @@ Name = tuple[str, ...]
 
 
 def problems(sources: Path = SOURCES) -> list[str]:
-    """A line for each use that points downwards in the picture, and for a circle of files."""
+    """A line for each use that points upwards in the picture, and for a circle of files."""
     layers = [name for line in PICTURE.findall((sources / "lib.rs").read_text()) for name in line.split(", ")]
     uses, passed_on = _uses(sources)
     found = [f"{name} is not in the picture" for name in sorted({file[0] for file in uses} - set(layers))]
@@ -31,8 +31,8 @@ def problems(sources: Path = SOURCES) -> list[str]:
         return found
     for file in sorted(uses):
         for other in sorted(uses[file] | passed_on[file]):
-            if layers.index(other[0]) > layers.index(file[0]):
-                found.append(f"{'::'.join(file)} uses {'::'.join(other)}, which is below it")
+            if layers.index(other[0]) < layers.index(file[0]):
+                found.append(f"{'::'.join(file)} uses {'::'.join(other)}, which is above it")
     try:
         TopologicalSorter(uses).prepare()
     except CycleError as error:

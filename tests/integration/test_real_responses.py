@@ -61,7 +61,7 @@ def test_a_response_is_decoded_though_nobody_asked_for_its_coding(
     ("coding", "why"),
     [
         ("compress", "Content-Encoding compress: jostle cannot decode it"),
-        ("gzip?zeros", "bytes behind the gzip stream"),
+        ("gzip?zeros", "bytes after the gzip stream"),
     ],
 )
 def test_what_cannot_be_decoded_is_named(jostle_command: Jostle, coded: str, coding: str, why: str) -> None:

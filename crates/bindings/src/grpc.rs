@@ -50,7 +50,7 @@ fn refusal(error: &protox::Error, imports: &[String]) -> String {
     }
 }
 
-/// The edition that a `.proto` file begins with, behind comments.
+/// The edition that a `.proto` file begins with, after comments.
 fn edition_of(text: &str) -> Option<String> {
     let mut rest = text.trim_start();
     while let Some((end, comment)) = rest
@@ -121,9 +121,9 @@ pub fn grpc_refusal(
 ) -> PyResult<Option<Refusal>> {
     let refusal = py.detach(|| {
         let schema = Schema::decode(schema)?;
-        let found = schema.method(method);
-        let found = found.ok_or_else(|| format!("there is no method {method}"))?;
-        Ok(encode(&found, message_json.as_bytes()).err())
+        let descriptor = schema.method(method);
+        let descriptor = descriptor.ok_or_else(|| format!("there is no method {method}"))?;
+        Ok(encode(&descriptor, message_json.as_bytes()).err())
     });
     let refusal = refusal.map_err(PyValueError::new_err::<String>)?;
     Ok(refusal.map(|refusal| (refusal.place, refusal.problem, refusal.unknown)))

@@ -163,7 +163,7 @@ fn line<'py>(py: Python<'py>, line: &HeadOfLine) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("connection", line.connection)?;
     dict.set_item("blocked_ns", wait.blocked_ns)?;
     dict.set_item("stream", wait.stream)?;
-    dict.set_item("behind", wait.behind)?;
+    dict.set_item("behind", wait.blocker)?;
     dict.set_item("from_ns", wait.from_ns)?;
     dict.set_item("until_ns", wait.until_ns)?;
     dict.set_item("streams", list(py, &line.streams, times)?)?;
@@ -236,7 +236,7 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("in_flight", state.in_flight)?;
     dict.set_item("clients", state.clients)?;
     dict.set_item("connections", state.connections)?;
-    dict.set_item("backlog", state.backlog)?;
+    dict.set_item("backlog", state.waiting)?; // the record's word for requests that wait to be sent
     dict.set_item("connects", state.connects)?;
     dict.set_item("resumed", state.resumed)?;
     dict.set_item("excess", texts(py, &state.excess)?)?;
@@ -247,10 +247,10 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("resent", state.resent)?;
     dict.set_item("stream_waits", state.stream_waits)?;
     dict.set_item("stream_wait_ns", state.stream_wait_ns)?;
-    dict.set_item("duplicate_answers", state.duplicate_answers)?;
-    dict.set_item("late_answers", state.late_answers)?;
-    dict.set_item("overtaken_answers", state.overtaken_answers)?;
-    dict.set_item("stray_answers", state.stray_answers)?;
+    dict.set_item("duplicate_answers", state.duplicate_responses)?;
+    dict.set_item("late_answers", state.late_responses)?;
+    dict.set_item("overtaken_answers", state.overtaken_responses)?;
+    dict.set_item("stray_answers", state.stray_responses)?;
     Ok(dict)
 }
 

@@ -161,8 +161,8 @@ type ScriptRequest = (String, String, Vec<u16>, bool);
 /// Returns the requests of a script, in the order of their numbers.
 #[pyfunction]
 fn script_requests(py: Python<'_>, file: &str, source: &str) -> PyResult<Vec<ScriptRequest>> {
-    let found = py.detach(|| jostle_engine::script::requests(file, source));
-    let sites = found.map_err(PyValueError::new_err)?.into_iter();
+    let sites = py.detach(|| jostle_engine::script::requests(file, source));
+    let sites = sites.map_err(PyValueError::new_err)?.into_iter();
     Ok(sites
         .map(|site| (site.method, site.name, site.expect, site.anywhere))
         .collect())

@@ -34,7 +34,7 @@ fn burst(mut server: impl Discipline<usize>, demands: &[Nanos]) -> Vec<Nanos> {
 
 /// Response times, in units of S, of `clients` clients that ask again at the moment of each response, without the ramp.
 fn closed(mut server: impl Discipline<usize>, clients: usize, count: usize) -> Vec<f64> {
-    let mut asked = vec![0; clients];
+    let mut sent_at = vec![0; clients];
     for client in 0..clients {
         server.arrive(0, S, client as u64, client);
     }
@@ -43,8 +43,8 @@ fn closed(mut server: impl Discipline<usize>, clients: usize, count: usize) -> V
     while responses.len() < count {
         step(&mut server, &mut done).expect("a closed system is never idle");
         for Done { at, job: client } in done.drain(..) {
-            responses.push((at - asked[client]) as f64 / S as f64);
-            asked[client] = at;
+            responses.push((at - sent_at[client]) as f64 / S as f64);
+            sent_at[client] = at;
             server.arrive(at, S, client as u64, client);
         }
     }

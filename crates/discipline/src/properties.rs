@@ -126,12 +126,12 @@ impl ByDefinition {
     fn run_until(&mut self, end: f64) {
         while self.now < end && !self.present.is_empty() {
             let rate = (self.cores / self.present.len() as f64).min(1.0);
-            let least = self
+            let shortest = self
                 .present
                 .iter()
                 .map(|&(_, left)| left)
                 .fold(f64::INFINITY, f64::min);
-            let span = (end - self.now).min(least / rate);
+            let span = (end - self.now).min(shortest / rate);
             self.now += span;
             for (_, left) in &mut self.present {
                 *left -= span * rate;
@@ -166,9 +166,9 @@ proptest! {
     fn work_is_conserved(arrivals in arrivals(), which in 0..SERVERS) {
         let end = |times: Vec<Nanos>| times.into_iter().max().expect("there are jobs");
         let expected = end(kiefer_wolfowitz(1, &arrivals));
-        let found = end(completions(&mut *server(which, 1), &arrivals));
+        let simulated_end = end(completions(&mut *server(which, 1), &arrivals));
         // gates take a nanosecond each; shared completions are rounded up
-        prop_assert!((expected..=expected + arrivals.len() as u64).contains(&found), "{found} for {expected}");
+        prop_assert!((expected..=expected + arrivals.len() as u64).contains(&simulated_end), "{simulated_end} for {expected}");
     }
 
     #[test]

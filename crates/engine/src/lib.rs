@@ -74,22 +74,22 @@
 //!
 //! # The stack
 //!
-//! Each folder uses only those above it, and no files use one another in a circle; `scripts/engine_layers.py` checks both.
+//! Each folder uses only those below it, and no files use one another in a circle; `scripts/engine_layers.py` checks both.
 //!
 //! ```text
-//!  spec, outcome    what is asked for; how a request can end
-//!  machine          clocks, timers, cores, and how a worker waits
-//!  schedule         when things are due, and in which order (pure)
-//!  search           values in what streams by: JSON by its pointers, text by patterns
-//!  protocol         bytes in; events, "more" or an error out (no input or output)
-//!  template         requests as they are sent, with gaps for what is known only then
-//!  body             checks, captures and events of a response, as it streams by
-//!  record           what each worker saw, merged into intervals
-//!  net              addresses, sockets, TLS
-//!  script, journey  what a client does next
-//!  exchange         a request and its response over a connection, a folder for each protocol
-//!  load             closed and open loops
 //!  run              workers, from the start to the end
+//!  load             closed and open loops
+//!  exchange         a request and its response over a connection, a folder for each protocol
+//!  journey, script  what a client does next
+//!  net              addresses, sockets, TLS
+//!  record           what each worker saw, merged into intervals
+//!  body             checks, captures and events of a response, as it streams by
+//!  template         requests as they are sent, with placeholders for what is known only then
+//!  protocol         bytes in; events, "more" or an error out (no input or output)
+//!  search           values in what streams by: JSON by its pointers, text by patterns
+//!  schedule         when things are due, and in which order (pure)
+//!  machine          clocks, timers, cores, and how a worker waits
+//!  spec, outcome    what is asked for; how a request can end
 //! ```
 pub mod spec;
 

@@ -1,9 +1,9 @@
 //! The command line.
 
 use crate::datagrams::Path;
-use crate::extras::{Extras, Full};
+use crate::extras::{Extras, WhenFull};
 use crate::hostile::{self, Behaviour};
-use crate::kinds::{self, Made, Settings};
+use crate::kinds::{self, ConfiguredDiscipline, Settings};
 use crate::pauses::Pauses;
 use crate::values;
 use jostle_discipline::{Assignment, Nanos};
@@ -42,7 +42,7 @@ pub enum Server {
     Datagrams(Path),
     Scheduled {
         name: String,
-        made: Made,
+        configured: ConfiguredDiscipline,
         /// Additional service, in percent.
         slower: f64,
         extras: Box<Extras>,
@@ -149,16 +149,16 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
             _ => Err("delay-proxy needs --to HOST:PORT and --delay-ms D".into()),
         },
         [name] => match kinds::make(name, settings) {
-            Some(made) => {
+            Some(configured) => {
                 let mut extras = std::mem::take(&mut settings.extras);
-                if !made.one_queue {
+                if !configured.one_queue {
                     // Left where they are not understood, so that they are reported.
                     settings.extras.queue = extras.queue.take();
                     settings.extras.full = extras.full.take();
                 }
                 Ok(Server::Scheduled {
                     name: (*name).to_owned(),
-                    made,
+                    configured,
                     slower: settings.slower.take().unwrap_or(0.0),
                     extras: Box::new(extras),
                 })
@@ -189,7 +189,7 @@ fn extra(
                 parser,
                 option,
                 "503, reset or silence",
-                Full::parse,
+                WhenFull::parse,
             )?);
         }
         "--bucket" => {
@@ -346,10 +346,10 @@ mod tests {
             ("watchdog --cores 2 --slice-us 5000", 2),
             ("workers --drop-gone", 2),
         ] {
-            let Ok(Command::Serve(Server::Scheduled { made, .. }, ..)) = parsed(line) else {
+            let Ok(Command::Serve(Server::Scheduled { configured, .. }, ..)) = parsed(line) else {
                 panic!("{line}")
             };
-            assert_eq!(made.parallelism, expected, "{line}");
+            assert_eq!(configured.parallelism, expected, "{line}");
         }
     }
 
@@ -374,7 +374,7 @@ mod tests {
         };
         let expected = Extras {
             queue: Some(16),
-            full: Some(Full::Reset),
+            full: Some(WhenFull::Reset),
             bucket: Some((100.0, 20)),
             pauses: Some(Pauses {
                 period: 1_000_000_000,

@@ -25,8 +25,8 @@ impl Connection {
     }
 
     /// Creates a connection with another task of this process.
-    pub fn within(stream: DuplexStream, number: u64) -> Self {
-        Self::over(Stream::Within(stream), number)
+    pub fn in_process(stream: DuplexStream, number: u64) -> Self {
+        Self::over(Stream::InProcess(stream), number)
     }
 
     fn over(stream: Stream, number: u64) -> Self {
@@ -54,7 +54,7 @@ impl Connection {
     }
 
     /// Sends the last `rest` bytes in a write of their own after all the others, with Nagle's algorithm on.
-    pub async fn send_apart(&mut self, rest: usize) -> io::Result<()> {
+    pub async fn send_in_two_writes(&mut self, rest: usize) -> io::Result<()> {
         if let Some(stream) = self.stream.tcp() {
             stream.set_nodelay(false)?;
         }

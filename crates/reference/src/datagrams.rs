@@ -77,7 +77,7 @@ pub async fn echo(socket: UdpSocket, path: Path) -> io::Result<()> {
                     waiting.extend(responses.into_iter().map(|response| (due, response)));
                 }
             }
-            rung = timer.rung(), if !waiting.is_empty() => rung?,
+            rung = timer.expired(), if !waiting.is_empty() => rung?,
         }
         while let Some((_, response)) = waiting.pop_front_if(|(due, _)| *due <= timer.now()) {
             let _ = socket.send_to(&response.bytes, response.to).await; // fails if the client has gone

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 const PIECE_BYTES: usize = 16 * 1024;
 /// How many pieces of one connection may wait. Beyond that, no more is read from the server until one is sent.
-const HELD_PIECES: usize = 1024;
+const MAX_HELD_PIECES: usize = 1024;
 
 /// When a piece of a response is due, and the piece. An empty piece marks the end.
 type Held = (Nanos, Vec<u8>);
@@ -31,38 +31,41 @@ pub async fn forward(client: Connection, to: &str, delay: Nanos) -> io::Result<(
     let Stream::Tcp(client) = client.stream else {
         unreachable!("clients come over TCP")
     };
-    let (asked, mut answering) = client.into_split();
-    let (responses, asking) = server.into_split();
-    let (queue, waiting) = mpsc::channel(HELD_PIECES);
-    let answered = async {
+    let (from_client, mut to_client) = client.into_split();
+    let (from_server, to_server) = server.into_split();
+    let (queue, held) = mpsc::channel(MAX_HELD_PIECES);
+    let responses_forwarded = async {
         tokio::try_join!(
-            take(responses, queue, delay, &timer),
-            release(waiting, &mut answering, &timer)
+            hold_responses(from_server, queue, delay, &timer),
+            release(held, &mut to_client, &timer)
         )
     };
     tokio::select! {
-        result = answered => result.map(|_| ()),
-        Err(error) = ask(asked, asking) => Err(error),
+        result = responses_forwarded => result.map(|_| ()),
+        Err(error) = forward_requests(from_client, to_server) => Err(error),
     }
 }
 
 /// Passes requests on at once. Ends only on an error: when the client has sent everything, responses may still come.
-async fn ask(mut asked: OwnedReadHalf, mut asking: OwnedWriteHalf) -> io::Result<()> {
-    tokio::io::copy(&mut asked, &mut asking).await?;
-    asking.shutdown().await?;
+async fn forward_requests(
+    mut from_client: OwnedReadHalf,
+    mut to_server: OwnedWriteHalf,
+) -> io::Result<()> {
+    tokio::io::copy(&mut from_client, &mut to_server).await?;
+    to_server.shutdown().await?;
     pending().await
 }
 
 /// Reads pieces of responses, and queues each with the moment at which it is due.
-async fn take(
-    mut responses: OwnedReadHalf,
+async fn hold_responses(
+    mut from_server: OwnedReadHalf,
     queue: Sender<Held>,
     delay: Nanos,
     timer: &Timer,
 ) -> io::Result<()> {
     loop {
         let mut piece = Vec::with_capacity(PIECE_BYTES);
-        let end = responses.read_buf(&mut piece).await? == 0;
+        let end = from_server.read_buf(&mut piece).await? == 0;
         piece.shrink_to_fit();
         if queue.send((timer.now() + delay, piece)).await.is_err() || end {
             return Ok(());
@@ -72,16 +75,16 @@ async fn take(
 
 /// Sends each piece when it is due. Pieces are due in the order in which they came.
 async fn release(
-    mut waiting: Receiver<Held>,
-    answering: &mut OwnedWriteHalf,
+    mut held: Receiver<Held>,
+    to_client: &mut OwnedWriteHalf,
     timer: &Timer,
 ) -> io::Result<()> {
-    while let Some((due, piece)) = waiting.recv().await {
+    while let Some((due, piece)) = held.recv().await {
         if due > timer.now() {
             timer.set(Some(due))?;
-            timer.rung().await?;
+            timer.expired().await?;
         }
-        answering.write_all(&piece).await?;
+        to_client.write_all(&piece).await?;
     }
-    answering.shutdown().await
+    to_client.shutdown().await
 }

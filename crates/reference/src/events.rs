@@ -6,7 +6,7 @@
 //! events, `stall-after=K` sends nothing more, and `cut-after=K` closes the connection.
 
 use crate::connection::Connection;
-use crate::http::{Framing, Method, Persistence, Request, Response};
+use crate::http::{Method, Persistence, Request, RequestHead, Response};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
@@ -47,7 +47,7 @@ pub enum Next {
 impl Site for Events {
     type Task = Result<Schedule, Response>;
 
-    fn understand(&self, request: &Request) -> Self::Task {
+    fn interpret(&self, request: &Request) -> Self::Task {
         let (path, query) = path_and_query(request.target);
         match path {
             "/events" => Schedule::of(query),
@@ -61,13 +61,13 @@ impl Site for Events {
     async fn response(
         &self,
         task: Self::Task,
-        framing: Framing,
+        head: RequestHead,
         connection: &mut Connection,
     ) -> io::Result<()> {
         match task {
             Ok(schedule) => {
-                schedule.send(framing, connection).await?;
-                if framing.version_1_0 {
+                schedule.send(head, connection).await?;
+                if head.version_1_0 {
                     // Only the end of the connection says that the response is over.
                     connection.end().await?;
                     return Err(io::ErrorKind::ConnectionAborted.into());
@@ -75,12 +75,7 @@ impl Site for Events {
                 Ok(())
             }
             Err(response) => {
-                response.encode(
-                    framing.method,
-                    framing.persistence,
-                    None,
-                    &mut connection.output,
-                );
+                response.encode(head.method, head.persistence, None, &mut connection.output);
                 Ok(())
             }
         }
@@ -90,7 +85,7 @@ impl Site for Events {
 impl Schedule {
     pub fn of(query: &str) -> Result<Self, Response> {
         let number =
-            |name, usual: &str, most| whole(name, parameter(query, name).unwrap_or(usual), most);
+            |name, usual: &str, max| whole(name, parameter(query, name).unwrap_or(usual), max);
         let after = |name| {
             let given = parameter(query, name);
             given.map(|text| whole(name, text, MAX_EVENTS)).transpose()
@@ -114,13 +109,13 @@ impl Schedule {
         })
     }
 
-    async fn send(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
+    async fn send(&self, head: RequestHead, connection: &mut Connection) -> io::Result<()> {
         let timer = Timer::new()?;
         let began = monotonic();
-        let chunked = !framing.version_1_0;
-        self.head(framing, &mut connection.output);
+        let chunked = !head.version_1_0;
+        self.head(head, &mut connection.output);
         connection.flush().await?;
-        if framing.method == Method::Head {
+        if head.method == Method::Head {
             return Ok(());
         }
         for number in 0.. {
@@ -135,7 +130,7 @@ impl Schedule {
             }
             let due = self.due(number);
             timer.set(Some(due))?;
-            timer.rung().await?;
+            timer.expired().await?;
             let data = self.data(number, began + due);
             self.event(&data, chunked, &mut connection.output);
             connection.flush().await?;
@@ -176,16 +171,16 @@ impl Schedule {
         data
     }
 
-    fn head(&self, framing: Framing, output: &mut Vec<u8>) {
+    fn head(&self, head: RequestHead, output: &mut Vec<u8>) {
         let kind = if self.lines {
             "application/x-ndjson"
         } else {
             "text/event-stream"
         };
-        let (encoding, persistence) = if framing.version_1_0 {
+        let (encoding, persistence) = if head.version_1_0 {
             ("", Persistence::Close)
         } else {
-            ("Transfer-Encoding: chunked\r\n", framing.persistence)
+            ("Transfer-Encoding: chunked\r\n", head.persistence)
         };
         let connection = persistence.header();
         write!(

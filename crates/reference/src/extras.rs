@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Extras {
     /// How many requests may wait beyond those in service.
     pub queue: Option<usize>,
-    pub full: Option<Full>,
+    pub full: Option<WhenFull>,
     /// A limit of requests per second on average, and of requests at once.
     pub bucket: Option<(f64, u64)>,
     pub pauses: Option<Pauses>,
@@ -28,7 +28,7 @@ pub struct Extras {
 
 /// What happens to a request that finds the queue full.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Full {
+pub enum WhenFull {
     /// It is answered with 503.
     #[default]
     Unavailable,
@@ -38,7 +38,7 @@ pub enum Full {
     Silence,
 }
 
-impl Full {
+impl WhenFull {
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "503" => Some(Self::Unavailable),

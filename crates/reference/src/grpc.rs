@@ -100,7 +100,7 @@ impl Call {
             let timer = Timer::new()?;
             let delay = delay.saturating_mul(MILLISECOND);
             timer.set(Some(delay.min(MAX_NS)))?;
-            timer.rung().await?;
+            timer.expired().await?;
         }
         if let Some(status) = self.number("status")? {
             let reason = self.text("reason").unwrap_or_default().to_owned();
@@ -145,7 +145,7 @@ impl Call {
                 Next::End => break,
             }
             timer.set(Some(schedule.due(number)))?;
-            timer.rung().await?;
+            timer.expired().await?;
             self.say(&message).await?;
         }
         Ok(())

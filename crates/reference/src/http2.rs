@@ -3,7 +3,7 @@
 
 use crate::connection::Connection;
 use crate::http::{self, Method, Parsed};
-use crate::site::{KeepAlive, Site, within};
+use crate::site::{KeepAlive, Site, with_timeout};
 use crate::stream::Stream;
 use bytes::{Buf, Bytes, BytesMut};
 use h2::server::SendResponse;
@@ -49,7 +49,7 @@ pub async fn converse(site: Rc<impl Site + 'static>, connection: Connection) -> 
             0 => idle.map(|idle| idle.saturating_sub(last.get().elapsed())),
             _ => idle,
         };
-        let Some(next) = within(left, streams.accept()).await else {
+        let Some(next) = with_timeout(left, streams.accept()).await else {
             if open.get() == 0 && idle.is_some_and(|idle| last.get().elapsed() >= idle) {
                 streams.graceful_shutdown();
                 idle = None;
@@ -61,7 +61,7 @@ pub async fn converse(site: Rc<impl Site + 'static>, connection: Connection) -> 
         };
         let (request, respond) = next.map_err(io::Error::other)?;
         accepted += 1;
-        if requests.is_some_and(|most| accepted >= most) {
+        if requests.is_some_and(|limit| accepted >= limit) {
             streams.graceful_shutdown();
         }
         let (site, open, last) = (Rc::clone(&site), Rc::clone(&open), Rc::clone(&last));
@@ -83,23 +83,23 @@ async fn exchange(
     let text = as_text(&request);
     swallow(request.into_body()).await?;
     let (inside, outside) = tokio::io::duplex(WAITING_BYTES);
-    let mut connection = Connection::within(inside, number);
-    let (task, framing) = match http::parse(text.as_bytes()) {
-        Parsed::Request(request) => (site.understand(&request), request.framing),
+    let mut connection = Connection::in_process(inside, number);
+    let (task, head) = match http::parse(text.as_bytes()) {
+        Parsed::Request(request) => (site.interpret(&request), request.head),
         Parsed::Refused(_) | Parsed::Incomplete => {
             respond.send_reset(Reason::PROTOCOL_ERROR);
             return Ok(());
         }
     };
     let response = async move {
-        site.response(task, framing, &mut connection).await?;
+        site.response(task, head, &mut connection).await?;
         connection.flush().await
     };
     let passing = Passing {
         from: outside,
         input: BytesMut::new(),
     };
-    let headless = framing.method == Method::Head;
+    let headless = head.method == Method::Head;
     let (answered, passed) = tokio::join!(response, passing.pass_on(&mut respond, headless));
     if passed.is_err() {
         respond.send_reset(Reason::INTERNAL_ERROR);
@@ -336,18 +336,18 @@ mod tests {
                 let request = ::http::Request::get("http://a/").body(()).unwrap();
                 let (response, _) = ask.send_request(request, true).unwrap();
                 let mut body = response.await.unwrap().into_body();
-                let mut came = 0;
-                while came < WINDOW {
-                    came += body.data().await.unwrap().unwrap().len();
+                let mut received = 0;
+                while received < WINDOW {
+                    received += body.data().await.unwrap().unwrap().len();
                 }
                 assert!(!sent.get(), "the rest is not sent before there is room");
-                body.flow_control().release_capacity(came).unwrap();
+                body.flow_control().release_capacity(received).unwrap();
                 while let Some(piece) = body.data().await {
                     let length = piece.unwrap().len();
-                    came += length;
+                    received += length;
                     body.flow_control().release_capacity(length).unwrap();
                 }
-                assert_eq!(came, BYTES);
+                assert_eq!(received, BYTES);
                 drop(ask);
             };
             tokio::join!(reading, connection).1.unwrap();

@@ -35,21 +35,21 @@ pub struct Settings {
 }
 
 /// A discipline, how many requests it has in service at once, and whether it drops those whose client has gone.
-pub struct Made {
+pub struct ConfiguredDiscipline {
     pub discipline: Box<dyn Discipline<Waiter>>,
     pub parallelism: usize,
-    pub drops_gone: bool,
+    pub drops_abandoned: bool,
     /// Whether all who wait are in one queue, whose length can be limited.
     pub one_queue: bool,
 }
 
 /// Creates the discipline called `name`; `None` if there is no such discipline.
-pub fn make(name: &str, settings: &mut Settings) -> Option<Made> {
+pub fn make(name: &str, settings: &mut Settings) -> Option<ConfiguredDiscipline> {
     let spec = spec(name, settings)?;
     let present = settings.drop_gone.then(|| for_the_present(spec)).flatten();
     settings.drop_gone &= present.is_none(); // left set if not understood, so that it is reported
-    Some(Made {
-        drops_gone: present.is_some(),
+    Some(ConfiguredDiscipline {
+        drops_abandoned: present.is_some(),
         discipline: present.unwrap_or_else(|| spec.make(draw)),
         parallelism: spec.parallelism(),
         one_queue: !matches!(

@@ -22,7 +22,7 @@ pub async fn echo(mut connection: Connection, delay: Nanos) -> io::Result<()> {
         if delay > 0 {
             connection.flush().await?; // earlier responses do not wait for this one
             timer.set(Some(timer.now() + delay))?;
-            timer.rung().await?;
+            timer.expired().await?;
         }
         let line: Vec<u8> = connection.input.drain(..length).collect();
         connection.output.extend_from_slice(&line);

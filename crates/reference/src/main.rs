@@ -81,10 +81,10 @@ async fn serve(
     address: SocketAddr,
     processes: usize,
 ) -> Result<(), Box<dyn Error>> {
-    let stop = server::asked_to_stop()?;
+    let stop = server::stop_signal()?;
     if let Server::Datagrams(path) = server {
         let socket = server::bind(address).await?;
-        server::say_where(socket.local_addr()?)?;
+        server::announce(socket.local_addr()?)?;
         tokio::select! {
             () = stop => {}
             result = datagrams::echo(socket, path) => result?,
@@ -97,7 +97,7 @@ async fn serve(
     } else if processes > 1 {
         siblings::start(processes - 1, listener.local_addr()?)?;
     }
-    server::say_where(listener.local_addr()?)?;
+    server::announce(listener.local_addr()?)?;
     tokio::select! {
         () = stop => {}
         result = serve_kind(server, listener) => result?,
@@ -128,11 +128,11 @@ async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
         }
         Server::Scheduled {
             name,
-            made,
+            configured,
             slower,
             extras,
         } => {
-            let (site, scheduler) = Scheduled::new(&name, made, slower, *extras)?;
+            let (site, scheduler) = Scheduled::new(&name, configured, slower, *extras)?;
             tokio::select! {
                 result = scheduler.run() => result,
                 result = serve_site(site, listener) => result,

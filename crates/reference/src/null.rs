@@ -4,7 +4,7 @@
 //! the loopback, and next to nothing of a server.
 
 use crate::connection::Connection;
-use crate::http::{Framing, HELLO, Method, Persistence, Request, Response, TEXT};
+use crate::http::{HELLO, Method, Persistence, Request, RequestHead, Response, TEXT};
 use crate::site::Site;
 use std::io;
 
@@ -33,20 +33,20 @@ impl Null {
 impl Site for Null {
     type Task = ();
 
-    fn understand(&self, _request: &Request) {}
+    fn interpret(&self, _request: &Request) {}
 
     async fn response(
         &self,
         (): (),
-        framing: Framing,
+        head: RequestHead,
         connection: &mut Connection,
     ) -> io::Result<()> {
-        let whole = match framing.persistence {
+        let whole = match head.persistence {
             Persistence::Close => &self.close,
             Persistence::Keep => &self.keep,
             Persistence::KeepAndSay => &self.keep_and_say,
         };
-        let withheld = if framing.method == Method::Head {
+        let withheld = if head.method == Method::Head {
             HELLO.len()
         } else {
             0

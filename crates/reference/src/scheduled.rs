@@ -2,9 +2,9 @@
 
 use crate::bucket::Bucket;
 use crate::connection::Connection;
-use crate::extras::{CACHED_DEMAND, Extras, Full};
-use crate::http::{Framing, Method, Request, Response, Timing};
-use crate::kinds::Made;
+use crate::extras::{CACHED_DEMAND, Extras, WhenFull};
+use crate::http::{Method, Request, RequestHead, Response, Timing};
+use crate::kinds::ConfiguredDiscipline;
 use crate::routes::{self, Plan, Wait};
 use crate::scheduler::{Need, Scheduler};
 use crate::site::{KeepAlive, Site};
@@ -25,20 +25,20 @@ pub struct Scheduled {
     about: String,
     /// The factor by which every demand for service is multiplied.
     factor: f64,
-    drops_gone: bool,
+    drops_abandoned: bool,
     extras: Extras,
     scheduler: Rc<Scheduler>,
     bucket: Option<RefCell<Bucket>>,
     cached: RefCell<HashSet<String>>,
-    /// Number of requests for service so far.
-    asked: Cell<u64>,
+    /// How many requests for service have come so far.
+    service_requests: Cell<u64>,
 }
 
 impl Scheduled {
     /// Returns the site, and the scheduler that must run beside it.
     pub fn new(
         name: &str,
-        made: Made,
+        configured: ConfiguredDiscipline,
         slower: f64,
         extras: Extras,
     ) -> io::Result<(Self, Rc<Scheduler>)> {
@@ -46,21 +46,22 @@ impl Scheduled {
         let about = format!(
             "{{\"name\": \"reference-{name}\", \"version\": \"{version}\", \
              \"runtime\": \"jostle-reference\", \"workers\": {}}}",
-            made.parallelism
+            configured.parallelism
         );
-        let room = extras.queue.map(|queue| made.parallelism + queue);
-        let scheduler = Scheduler::new(made.discipline, room, extras.pool, extras.pauses)?;
+        let capacity = extras.queue.map(|queue| configured.parallelism + queue);
+        let scheduler =
+            Scheduler::new(configured.discipline, capacity, extras.pool, extras.pauses)?;
         let scheduler = Rc::new(scheduler);
         let site = Self {
             about,
             factor: 1.0 + slower / 100.0,
-            drops_gone: made.drops_gone,
+            drops_abandoned: configured.drops_abandoned,
             scheduler: Rc::clone(&scheduler),
             bucket: extras
                 .bucket
                 .map(|(rate, burst)| RefCell::new(Bucket::new(rate, burst))),
             cached: RefCell::default(),
-            asked: Cell::new(0),
+            service_requests: Cell::new(0),
             extras,
         };
         Ok((site, scheduler))
@@ -73,15 +74,18 @@ impl Scheduled {
     /// Adds the target to the cache, if there is one and it has room; returns what was added.
     fn add_to_cache(&self, target: &str) -> Option<String> {
         let mut cached = self.cached.borrow_mut();
-        let room = self.extras.cache && cached.len() < MAX_CACHED;
-        (room && cached.insert(target.to_owned())).then(|| target.to_owned())
+        let capacity = self.extras.cache && cached.len() < MAX_CACHED;
+        (capacity && cached.insert(target.to_owned())).then(|| target.to_owned())
     }
 
     fn need(&self, wait: Wait) -> Option<Need> {
         match wait {
             Wait::No => None,
             Wait::For(Need::Service(demand)) => {
-                let warmth = self.extras.warmth(self.asked.replace(self.asked.get() + 1));
+                let warmth = self.extras.warmth(
+                    self.service_requests
+                        .replace(self.service_requests.get() + 1),
+                );
                 let demand = demand as f64 * self.factor * warmth;
                 Some(Need::Service(demand.round() as Nanos))
             }
@@ -104,7 +108,7 @@ impl Scheduled {
         connection.flush().await?; // earlier responses must not wait for this one
         let waits = Arc::clone(waits);
         let done = self.scheduler.fulfil(need, connection.number, waits);
-        if !self.drops_gone {
+        if !self.drops_abandoned {
             return done.await;
         }
         tokio::select! {
@@ -114,32 +118,32 @@ impl Scheduled {
     }
 
     /// Undoes what a request does to later ones, as it is not computed.
-    fn forget(&self, need: Need, added: Option<String>) {
+    fn undo(&self, need: Need, added: Option<String>) {
         if let Some(target) = added {
             self.cached.borrow_mut().remove(&target);
         }
         if let Need::Service(_) = need {
-            self.asked.set(self.asked.get() - 1);
+            self.service_requests.set(self.service_requests.get() - 1);
         }
     }
 
-    async fn turn_away(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
+    async fn reject(&self, head: RequestHead, connection: &mut Connection) -> io::Result<()> {
         match self.extras.full.unwrap_or_default() {
-            Full::Unavailable => {
+            WhenFull::Unavailable => {
                 let response = Response::refusal(503, "the queue is full");
-                let Framing {
+                let RequestHead {
                     method,
                     persistence,
                     ..
-                } = framing;
+                } = head;
                 response.encode(method, persistence, None, &mut connection.output);
                 Ok(())
             }
-            Full::Reset => {
+            WhenFull::Reset => {
                 connection.reset_when_dropped()?;
                 Err(io::ErrorKind::ConnectionReset.into())
             }
-            Full::Silence => connection.drain().await,
+            WhenFull::Silence => connection.drain().await,
         }
     }
 }
@@ -160,7 +164,7 @@ impl Site for Scheduled {
         }
     }
 
-    fn understand(&self, request: &Request) -> Task {
+    fn interpret(&self, request: &Request) -> Task {
         let refused = |status, why: &'static str| Task {
             plan: Plan {
                 response: Response::refusal(status, why),
@@ -168,7 +172,7 @@ impl Site for Scheduled {
             },
             added: None,
         };
-        if request.framing.method == Method::Other {
+        if request.head.method == Method::Other {
             return refused(405, "only GET and HEAD are served here");
         }
         let now = self.scheduler.now();
@@ -194,7 +198,7 @@ impl Site for Scheduled {
     async fn response(
         &self,
         Task { plan, added }: Task,
-        framing: Framing,
+        head: RequestHead,
         connection: &mut Connection,
     ) -> io::Result<()> {
         let timing = match self.need(plan.wait) {
@@ -203,24 +207,24 @@ impl Site for Scheduled {
                 let waits = Arc::new(AtomicBool::new(true));
                 let fulfilled = self.fulfil(need, connection, &waits).await;
                 if waits.load(Ordering::Relaxed) {
-                    self.forget(need, added);
+                    self.undo(need, added);
                 }
                 let Some(sojourn) = fulfilled? else {
-                    return self.turn_away(framing, connection).await;
+                    return self.reject(head, connection).await;
                 };
                 let (Need::Service(demand) | Need::Delay(demand)) = need;
                 Some(Timing { demand, sojourn })
             }
         };
         plan.response.encode(
-            framing.method,
-            framing.persistence,
+            head.method,
+            head.persistence,
             timing,
             &mut connection.output,
         );
-        if self.extras.two_writes && framing.method != Method::Head {
+        if self.extras.two_writes && head.method != Method::Head {
             let body = plan.response.body.len();
-            connection.send_apart(body).await?;
+            connection.send_in_two_writes(body).await?;
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ pub struct Scheduler {
     /// Every request in the discipline holds a clone, so that the reference count tells how many there are.
     places: Arc<()>,
     /// How many requests the discipline takes at once.
-    room: usize,
+    capacity: usize,
 }
 
 struct Queues {
@@ -61,10 +61,10 @@ pub enum Need {
 }
 
 impl Scheduler {
-    /// `room`: how many requests the discipline takes at once; `pool`: how many wait at once for something else.
+    /// `capacity`: how many requests the discipline takes at once; `pool`: how many wait at once for something else.
     pub fn new(
         service: Box<dyn Discipline<Waiter>>,
-        room: Option<usize>,
+        capacity: Option<usize>,
         pool: Option<usize>,
         pauses: Option<Pauses>,
     ) -> io::Result<Self> {
@@ -83,7 +83,7 @@ impl Scheduler {
             timer: Timer::new()?,
             queues: RefCell::new(queues),
             places: Arc::new(()),
-            room: room.unwrap_or(usize::MAX),
+            capacity: capacity.unwrap_or(usize::MAX),
         })
     }
 
@@ -118,7 +118,7 @@ impl Scheduler {
     /// Completes jobs at their times, for ever.
     pub async fn run(&self) -> io::Result<()> {
         loop {
-            self.timer.rung().await?;
+            self.timer.expired().await?;
             let mut queues = self.queues.borrow_mut();
             queues.alarm = None;
             queues.advance(self.timer.now());
@@ -137,7 +137,7 @@ impl Scheduler {
         let mut queues = self.queues.borrow_mut();
         let now = self.timer.now();
         queues.advance(now);
-        if matches!(need, Need::Service(_)) && Arc::strong_count(&self.places) > self.room {
+        if matches!(need, Need::Service(_)) && Arc::strong_count(&self.places) > self.capacity {
             return Ok(None);
         }
         waits.store(false, Ordering::Relaxed);

@@ -49,7 +49,7 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
 }
 
 /// Announces on standard output that the server is ready, and its address.
-pub fn say_where(address: SocketAddr) -> io::Result<()> {
+pub fn announce(address: SocketAddr) -> io::Result<()> {
     writeln!(io::stdout(), "listening on {address}")
 }
 
@@ -84,7 +84,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 }
 
 /// Returns a future that ends when the process is asked to stop, at any time after this call.
-pub fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
+pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {

@@ -1,7 +1,7 @@
 //! A well-behaved HTTP server for any content: a connection's requests are answered one after another.
 
 use crate::connection::Connection;
-use crate::http::{self, Framing, Method, Parsed, Persistence, Request};
+use crate::http::{self, Method, Parsed, Persistence, Request, RequestHead};
 use crate::http2;
 use std::io;
 use std::rc::Rc;
@@ -23,13 +23,13 @@ pub trait Site {
         KeepAlive::default()
     }
 
-    fn understand(&self, request: &Request) -> Self::Task;
+    fn interpret(&self, request: &Request) -> Self::Task;
 
     /// Waits until the response is due, and appends it to the connection's output.
     async fn response(
         &self,
         task: Self::Task,
-        framing: Framing,
+        head: RequestHead,
         connection: &mut Connection,
     ) -> io::Result<()>;
 }
@@ -47,7 +47,7 @@ pub async fn converse(site: Rc<impl Site + 'static>, mut connection: Connection)
         match parsed {
             Parsed::Incomplete => {
                 let idle = idle.filter(|_| connection.input.is_empty());
-                match within(idle, connection.fill()).await {
+                match with_timeout(idle, connection.fill()).await {
                     None => return connection.close().await,
                     Some(more) => {
                         if !more? {
@@ -57,22 +57,22 @@ pub async fn converse(site: Rc<impl Site + 'static>, mut connection: Connection)
                 }
             }
             Parsed::Request(request) => {
-                let mut framing = request.framing;
+                let mut head = request.head;
                 answered += 1;
-                if requests.is_some_and(|most| answered >= most) {
-                    framing.persistence = Persistence::Close;
+                if requests.is_some_and(|limit| answered >= limit) {
+                    head.persistence = Persistence::Close;
                 }
-                let task = site.understand(&request);
-                let length = framing.head_length.saturating_add(framing.body_length);
-                if framing.expects_continue && (connection.input.len() as u64) < length {
-                    let go_on = b"HTTP/1.1 100 Continue\r\n\r\n";
-                    connection.output.extend_from_slice(go_on);
+                let task = site.interpret(&request);
+                let length = head.head_length.saturating_add(head.body_length);
+                if head.expects_continue && (connection.input.len() as u64) < length {
+                    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+                    connection.output.extend_from_slice(interim);
                 }
                 if !connection.skip(length).await? {
                     return Ok(());
                 }
-                site.response(task, framing, &mut connection).await?;
-                if framing.persistence == Persistence::Close {
+                site.response(task, head, &mut connection).await?;
+                if head.persistence == Persistence::Close {
                     return connection.close().await;
                 }
             }
@@ -90,7 +90,7 @@ pub async fn converse(site: Rc<impl Site + 'static>, mut connection: Connection)
 }
 
 /// Returns what `future` returns; `None` if it takes longer than `time`.
-pub async fn within<T>(time: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
+pub async fn with_timeout<T>(time: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
     match time {
         Some(time) => tokio::time::timeout(time, future).await.ok(),
         None => Some(future.await),

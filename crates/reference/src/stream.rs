@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 pub enum Stream {
     Tcp(TcpStream),
     /// Leads to another task of this process, which speaks HTTP/2 with the client.
-    Within(DuplexStream),
+    InProcess(DuplexStream),
 }
 
 impl Stream {
@@ -17,7 +17,7 @@ impl Stream {
     pub fn tcp(&self) -> Option<&TcpStream> {
         match self {
             Self::Tcp(stream) => Some(stream),
-            Self::Within(_) => None,
+            Self::InProcess(_) => None,
         }
     }
 
@@ -25,7 +25,7 @@ impl Stream {
     pub async fn peer_has_gone(&mut self) {
         let more = match self {
             Self::Tcp(stream) => stream.peek(&mut [0]).await,
-            Self::Within(stream) => stream.read(&mut [0]).await,
+            Self::InProcess(stream) => stream.read(&mut [0]).await,
         };
         if matches!(more, Ok(1..)) {
             std::future::pending::<()>().await;
@@ -41,7 +41,7 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Self::Within(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::InProcess(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
@@ -54,21 +54,21 @@ impl AsyncWrite for Stream {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Within(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::InProcess(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Within(stream) => Pin::new(stream).poll_flush(cx),
+            Self::InProcess(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Within(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::InProcess(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

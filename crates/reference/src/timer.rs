@@ -56,7 +56,7 @@ impl Timer {
     }
 
     /// Waits until the alarm has rung.
-    pub async fn rung(&self) -> io::Result<()> {
+    pub async fn expired(&self) -> io::Result<()> {
         loop {
             let mut guard = self.descriptor.readable().await?;
             let read = guard.try_io(|inner| {

@@ -9,8 +9,8 @@ use jostle_engine::spec::{ClosedSpec, ThinkSpec};
 
 use crate::recorder::Ended;
 use crate::server::Job;
-use crate::simulation::Stage;
-use crate::thinking::{LAST, Linked, Thinking};
+use crate::simulation::Environment;
+use crate::thinking::{LAST, Linked, ThinkQueue};
 use crate::timeouts::Timeouts;
 use jostle_discipline::Nanos;
 
@@ -38,7 +38,7 @@ impl Linked for Client {
     }
 }
 
-pub struct Crowd {
+pub struct ClosedLoop {
     workload: u16,
     spec: ClosedSpec,
     mix: Mix,
@@ -46,18 +46,18 @@ pub struct Crowd {
     /// When the number of clients changes next.
     change: Option<Nanos>,
     clients: Vec<Client>,
-    thinking: Thinking,
+    thinking: ThinkQueue,
     timeouts: Timeouts,
     /// How many clients there should be: those at lower positions than this.
-    wanted: u64,
-    alive: u64,
+    target_clients: u64,
+    present: u64,
     in_flight: u64,
     /// How many requests may still be begun.
-    budget: u64,
+    requests_left: u64,
     seed: u64,
 }
 
-impl Crowd {
+impl ClosedLoop {
     pub fn new(workload: u16, spec: ClosedSpec, mix: Mix, timeout: Nanos, seed: u64) -> Self {
         Self {
             workload,
@@ -65,12 +65,12 @@ impl Crowd {
             phases: Phases::new(&spec),
             change: Some(0),
             clients: Vec::new(),
-            thinking: Thinking::new(spec.clients as usize, mean(&spec.think)),
+            thinking: ThinkQueue::new(spec.clients as usize, mean_think_ns(&spec.think)),
             timeouts: Timeouts::new(timeout),
-            wanted: 0,
-            alive: 0,
+            target_clients: 0,
+            present: 0,
             in_flight: 0,
-            budget: spec.requests.unwrap_or(u64::MAX),
+            requests_left: spec.requests.unwrap_or(u64::MAX),
             seed,
             spec,
         }
@@ -78,7 +78,8 @@ impl Crowd {
 
     /// Whether all requests have ended, or the last phase is over and all clients have left.
     pub fn is_done(&self) -> bool {
-        self.in_flight == 0 && (self.budget == 0 || (self.change.is_none() && self.alive == 0))
+        self.in_flight == 0
+            && (self.requests_left == 0 || (self.change.is_none() && self.present == 0))
     }
 
     /// The end of the last phase, if there are any.
@@ -95,47 +96,62 @@ impl Crowd {
     pub fn next_event(&mut self) -> Option<Nanos> {
         let clients = &mut self.clients;
         let thinker = self.thinking.first(clients);
-        let late = self.timeouts.first(unanswered(clients));
-        [self.change, thinker, late].into_iter().flatten().min()
+        let timeout = self.timeouts.first(unanswered(clients));
+        [self.change, thinker, timeout].into_iter().flatten().min()
     }
 
     /// Does everything that is due now.
-    pub fn act(&mut self, stage: &mut Stage) {
-        if self.change.is_some_and(|at| at <= stage.now) {
-            self.resize(stage);
+    pub fn advance(&mut self, environment: &mut Environment) {
+        if self.change.is_some_and(|at| at <= environment.now) {
+            self.resize(environment);
         }
-        while let Some(slot) = self.timeouts.pop_due(stage.now, unanswered(&self.clients)) {
+        while let Some(slot) = self
+            .timeouts
+            .pop_due(environment.now, unanswered(&self.clients))
+        {
             let request = self.request_in_flight(slot);
-            self.ended(slot, request, stage.now, Outcome::ResponseTimeout, stage);
+            self.ended(
+                slot,
+                request,
+                environment.now,
+                Outcome::ResponseTimeout,
+                environment,
+            );
         }
-        while let Some(slot) = self.thinking.pop_due(&mut self.clients, stage.now) {
-            self.send(slot, stage);
+        while let Some(slot) = self.thinking.pop_due(&mut self.clients, environment.now) {
+            self.send(slot, environment);
         }
     }
 
     /// Takes a response from the server, unless its request has timed out.
-    pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
+    pub fn receive(&mut self, job: Job, at: Nanos, environment: &mut Environment) {
         if unanswered(&self.clients)(job.slot, job.turn) {
-            self.ended(job.slot, job.request, at, Outcome::Ok, stage);
+            self.ended(job.slot, job.request, at, Outcome::Ok, environment);
         }
     }
 
     /// Ends the run: requests in flight are recorded as unfinished.
-    pub fn stop(&mut self, stage: &mut Stage) {
+    pub fn stop(&mut self, environment: &mut Environment) {
         for slot in 0..self.clients.len() as u32 {
             if self.clients[slot as usize].next == IN_FLIGHT {
                 let request = self.request_in_flight(slot);
-                self.record(slot, request, stage.now, Outcome::Unfinished, stage);
+                self.record(
+                    slot,
+                    request,
+                    environment.now,
+                    Outcome::Unfinished,
+                    environment,
+                );
             }
         }
     }
 
     /// Adjusts the number of clients to the plan. The last to come are the first to leave; each finishes the request
     /// that it has in flight.
-    fn resize(&mut self, stage: &mut Stage) {
-        let count = self.phases.clients_at(stage.now);
-        self.change = self.phases.next_change(stage.now);
-        let before = std::mem::replace(&mut self.wanted, count);
+    fn resize(&mut self, environment: &mut Environment) {
+        let count = self.phases.clients_at(environment.now);
+        self.change = self.phases.next_change(environment.now);
+        let before = std::mem::replace(&mut self.target_clients, count);
         for slot in (count..before).map(|position| position as u32) {
             if self.clients[slot as usize].next != IN_FLIGHT
                 && self.clients[slot as usize].next != ABSENT
@@ -154,21 +170,21 @@ impl Crowd {
         }
         for slot in (before..count).map(|position| position as u32) {
             if self.clients[slot as usize].next == ABSENT {
-                self.alive += 1;
-                self.clients[slot as usize].due = stage.now;
-                self.send(slot, stage);
+                self.present += 1;
+                self.clients[slot as usize].due = environment.now;
+                self.send(slot, environment);
             }
         }
-        stage.recorder.clients(self.workload, self.alive);
+        environment.recorder.clients(self.workload, self.present);
     }
 
-    fn send(&mut self, slot: u32, stage: &mut Stage) {
-        if self.budget == 0 || u64::from(slot) >= self.wanted {
+    fn send(&mut self, slot: u32, environment: &mut Environment) {
+        if self.requests_left == 0 || u64::from(slot) >= self.target_clients {
             self.leave(slot);
-            stage.recorder.clients(self.workload, self.alive);
+            environment.recorder.clients(self.workload, self.present);
             return;
         }
-        self.budget -= 1;
+        self.requests_left -= 1;
         self.in_flight += 1;
         let client = &mut self.clients[slot as usize];
         client.turn += 1;
@@ -180,30 +196,49 @@ impl Crowd {
             slot,
             turn,
         };
-        stage.recorder.due(self.workload);
-        stage.recorder.sent(self.workload, stage.now);
+        environment.recorder.due(self.workload);
+        environment.recorder.sent(self.workload, environment.now);
         let in_flight = self.in_flight;
-        self.timeouts
-            .sent(stage.now, slot, turn, in_flight, unanswered(&self.clients));
-        stage.server.arrive(stage.now, job);
+        self.timeouts.sent(
+            environment.now,
+            slot,
+            turn,
+            in_flight,
+            unanswered(&self.clients),
+        );
+        environment.server.arrive(environment.now, job);
     }
 
-    fn ended(&mut self, slot: u32, request: u16, at: Nanos, outcome: Outcome, stage: &mut Stage) {
-        self.record(slot, request, at, outcome, stage);
+    fn ended(
+        &mut self,
+        slot: u32,
+        request: u16,
+        at: Nanos,
+        outcome: Outcome,
+        environment: &mut Environment,
+    ) {
+        self.record(slot, request, at, outcome, environment);
         self.in_flight -= 1;
         let pause = self.pause(slot);
         let client = &mut self.clients[slot as usize];
         client.due = at + pause;
-        if pause == 0 || u64::from(slot) >= self.wanted {
-            self.send(slot, stage);
+        if pause == 0 || u64::from(slot) >= self.target_clients {
+            self.send(slot, environment);
         } else {
             self.thinking.insert(&mut self.clients, slot, at + pause);
         }
     }
 
-    fn record(&self, slot: u32, request: u16, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+    fn record(
+        &self,
+        slot: u32,
+        request: u16,
+        at: Nanos,
+        outcome: Outcome,
+        environment: &mut Environment,
+    ) {
         let client = self.clients[slot as usize];
-        stage.recorder.ended(&Ended {
+        environment.recorder.ended(&Ended {
             workload: self.workload,
             request,
             phase: self.phases.phase_at(client.due),
@@ -216,7 +251,7 @@ impl Crowd {
 
     fn leave(&mut self, slot: u32) {
         self.clients[slot as usize].next = ABSENT;
-        self.alive -= 1;
+        self.present -= 1;
     }
 
     /// Which request a client has in flight. It is recomputed because a client has no room to store it.
@@ -226,35 +261,35 @@ impl Crowd {
 
     /// Which request a client makes at this turn. If clients end and are replaced, each new one begins from the start.
     fn request(&self, slot: u32, turn: u32) -> u16 {
-        let turn = self.turn_of_life(turn);
-        let mut random = self.stream(slot, turn, 0);
+        let turn = self.turn_of_client(turn);
+        let mut random = self.rng(slot, turn, 0);
         self.mix.player(turn - 1).next(&mut random) as u16
     }
 
     /// Returns the think time after the request that has just ended; 0 between a client and the one that replaces it.
     fn pause(&self, slot: u32) -> Nanos {
         let turn = self.clients[slot as usize].turn;
-        let of_life = self.turn_of_life(turn);
-        if self.spec.requests_per_client == Some(of_life) {
+        let turn_of_client = self.turn_of_client(turn);
+        if self.spec.requests_per_client == Some(turn_of_client) {
             return 0;
         }
         pause(
             &self.spec.think,
-            of_life,
-            &mut self.stream(slot, u64::from(turn), 1),
+            turn_of_client,
+            &mut self.rng(slot, u64::from(turn), 1),
         )
     }
 
-    fn turn_of_life(&self, turn: u32) -> u64 {
+    fn turn_of_client(&self, turn: u32) -> u64 {
         let before = u64::from(turn) - 1;
         1 + self
             .spec
             .requests_per_client
-            .map_or(before, |most| before % most)
+            .map_or(before, |limit| before % limit)
     }
 
     /// Returns the random numbers for one purpose of one turn. A client stores no generator from one turn to the next.
-    fn stream(&self, slot: u32, turn: u64, purpose: u64) -> Rng {
+    fn rng(&self, slot: u32, turn: u64, purpose: u64) -> Rng {
         Rng::new(
             self.seed,
             &[u64::from(self.workload), u64::from(slot), turn, purpose],
@@ -270,7 +305,7 @@ fn unanswered(clients: &[Client]) -> impl Fn(u32, u32) -> bool + '_ {
     }
 }
 
-fn mean(think: &ThinkSpec) -> Nanos {
+fn mean_think_ns(think: &ThinkSpec) -> Nanos {
     match think {
         ThinkSpec::None => 0,
         ThinkSpec::Constant { ns } | ThinkSpec::Uniform { ns, .. } => *ns,

@@ -11,11 +11,11 @@ use jostle_engine::spec::{Arrivals, OpenSpec};
 
 use crate::recorder::Ended;
 use crate::server::Job;
-use crate::simulation::Stage;
+use crate::simulation::Environment;
 use crate::timeouts::Timeouts;
 use jostle_discipline::Nanos;
 
-/// One connection of the pool.
+/// One connection of the open.
 #[derive(Debug, Clone, Copy, Default)]
 struct Connection {
     intended: Nanos,
@@ -26,7 +26,7 @@ struct Connection {
     turn: u32,
 }
 
-pub struct Pool {
+pub struct OpenLoop {
     workload: u16,
     spec: OpenSpec,
     mix: Mix,
@@ -34,14 +34,14 @@ pub struct Pool {
     connections: Vec<Connection>,
     free: Vec<u32>,
     /// Intended starts of the requests that wait for a connection.
-    backlog: VecDeque<Nanos>,
+    waiting: VecDeque<Nanos>,
     timeouts: Timeouts,
     in_flight: u64,
     sent: u64,
     random: Rng,
 }
 
-impl Pool {
+impl OpenLoop {
     pub fn new(workload: u16, spec: OpenSpec, mix: Mix, timeout: Nanos, seed: u64) -> Self {
         let all = Partition::new(spec.max_connections, 0, 1);
         let schedule = Schedule::new(&spec, seed_of(seed, usize::from(workload)), all);
@@ -51,7 +51,7 @@ impl Pool {
             schedule,
             connections: Vec::new(),
             free: Vec::new(),
-            backlog: VecDeque::new(),
+            waiting: VecDeque::new(),
             timeouts: Timeouts::new(timeout),
             in_flight: 0,
             sent: 0,
@@ -61,7 +61,7 @@ impl Pool {
     }
 
     pub fn is_done(&self) -> bool {
-        self.schedule.peek().is_none() && self.in_flight == 0 && self.backlog.is_empty()
+        self.schedule.peek().is_none() && self.in_flight == 0 && self.waiting.is_empty()
     }
 
     /// Whether the load ends by itself.
@@ -70,83 +70,83 @@ impl Pool {
     }
 
     pub fn next_event(&mut self) -> Option<Nanos> {
-        let late = self.timeouts.first(unanswered(&self.connections));
-        [self.schedule.peek(), late].into_iter().flatten().min()
+        let timeout = self.timeouts.first(unanswered(&self.connections));
+        [self.schedule.peek(), timeout].into_iter().flatten().min()
     }
 
     /// Does everything that is due now.
-    pub fn act(&mut self, stage: &mut Stage) {
+    pub fn advance(&mut self, environment: &mut Environment) {
         while let Some(slot) = self
             .timeouts
-            .pop_due(stage.now, unanswered(&self.connections))
+            .pop_due(environment.now, unanswered(&self.connections))
         {
-            self.ended(slot, stage.now, Outcome::ResponseTimeout, stage);
+            self.ended(slot, environment.now, Outcome::ResponseTimeout, environment);
         }
-        while let Some(due) = self.schedule.take_due(stage.now) {
-            stage.recorder.due(self.workload);
-            self.backlog.push_back(due);
-            self.send(stage);
+        while let Some(due) = self.schedule.take_due(environment.now) {
+            environment.recorder.due(self.workload);
+            self.waiting.push_back(due);
+            self.send(environment);
         }
     }
 
     /// Takes a response from the server, unless its request has timed out.
-    pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
+    pub fn receive(&mut self, job: Job, at: Nanos, environment: &mut Environment) {
         if unanswered(&self.connections)(job.slot, job.turn) {
-            self.ended(job.slot, at, Outcome::Ok, stage);
+            self.ended(job.slot, at, Outcome::Ok, environment);
         }
     }
 
     /// Ends the run: requests in flight are recorded as unfinished, and waiting ones as never sent.
-    pub fn stop(&mut self, stage: &mut Stage) {
+    pub fn stop(&mut self, environment: &mut Environment) {
         for slot in 0..self.connections.len() as u32 {
             if self.connections[slot as usize].busy {
-                self.record(slot, stage.now, Outcome::Unfinished, stage);
+                self.record(slot, environment.now, Outcome::Unfinished, environment);
             }
         }
-        for intended in std::mem::take(&mut self.backlog) {
+        for intended in std::mem::take(&mut self.waiting) {
             let request = self.mix.player(self.sent).next(&mut self.random) as u16;
             self.sent += 1;
-            stage.recorder.ended(&Ended {
+            environment.recorder.ended(&Ended {
                 workload: self.workload,
                 request,
                 phase: self.schedule.phase_at(intended),
                 intended,
                 sent: None,
-                at: stage.now,
+                at: environment.now,
                 outcome: Outcome::NeverSent,
             });
         }
     }
 
     /// Gives the first waiting request a connection, if one is free or may be opened.
-    fn send(&mut self, stage: &mut Stage) {
+    fn send(&mut self, environment: &mut Environment) {
         if self.free.is_empty() && (self.connections.len() as u64) < self.spec.max_connections {
             self.free.push(self.connections.len() as u32);
             self.connections.push(Connection::default());
-            stage
+            environment
                 .recorder
                 .clients(self.workload, self.connections.len() as u64);
         }
         if let Some(slot) = self.free.pop() {
-            if let Some(intended) = self.backlog.pop_front() {
-                self.send_on(slot, intended, stage);
+            if let Some(intended) = self.waiting.pop_front() {
+                self.send_on(slot, intended, environment);
             } else {
                 self.free.push(slot);
             }
         }
-        stage
+        environment
             .recorder
-            .backlog(self.workload, self.backlog.len() as u64);
+            .set_waiting(self.workload, self.waiting.len() as u64);
     }
 
-    fn send_on(&mut self, slot: u32, intended: Nanos, stage: &mut Stage) {
+    fn send_on(&mut self, slot: u32, intended: Nanos, environment: &mut Environment) {
         let request = self.mix.player(self.sent).next(&mut self.random) as u16;
         self.sent += 1;
         self.in_flight += 1;
         let connection = &mut self.connections[slot as usize];
         *connection = Connection {
             intended,
-            sent: stage.now,
+            sent: environment.now,
             request,
             busy: true,
             turn: connection.turn + 1,
@@ -157,24 +157,24 @@ impl Pool {
             slot,
             turn: connection.turn,
         };
-        stage.recorder.sent(self.workload, stage.now);
+        environment.recorder.sent(self.workload, environment.now);
         let busy = unanswered(&self.connections);
         self.timeouts
-            .sent(stage.now, slot, job.turn, self.in_flight, busy);
-        stage.server.arrive(stage.now, job);
+            .sent(environment.now, slot, job.turn, self.in_flight, busy);
+        environment.server.arrive(environment.now, job);
     }
 
-    fn ended(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
-        self.record(slot, at, outcome, stage);
+    fn ended(&mut self, slot: u32, at: Nanos, outcome: Outcome, environment: &mut Environment) {
+        self.record(slot, at, outcome, environment);
         self.connections[slot as usize].busy = false;
         self.in_flight -= 1;
         self.free.push(slot);
-        self.send(stage);
+        self.send(environment);
     }
 
-    fn record(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+    fn record(&mut self, slot: u32, at: Nanos, outcome: Outcome, environment: &mut Environment) {
         let connection = self.connections[slot as usize];
-        stage.recorder.ended(&Ended {
+        environment.recorder.ended(&Ended {
             workload: self.workload,
             request: connection.request,
             phase: self.schedule.phase_at(connection.intended),

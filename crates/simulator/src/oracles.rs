@@ -37,7 +37,7 @@ fn poisson(per_second: f64) -> Value {
     }})
 }
 
-fn crowd(clients: u64, think: &Value) -> Value {
+fn closed(clients: u64, think: &Value) -> Value {
     json!({"closed": {"clients": clients, "think": think}})
 }
 
@@ -136,7 +136,11 @@ fn a_crowd_that_thinks_has_the_throughput_of_the_finite_source_model() {
     ];
     for (workers, clients, service, think, throughput, response) in cases {
         let intervals = simulate(
-            run(&crowd(clients, &exponential(think)), Some(5000 * S), 50 * S),
+            run(
+                &closed(clients, &exponential(think)),
+                Some(5000 * S),
+                50 * S,
+            ),
             server(
                 &json!({"workers": {"workers": workers}}),
                 &exponential(service),
@@ -158,7 +162,7 @@ fn a_crowd_that_thinks_has_the_throughput_of_the_finite_source_model() {
 #[test]
 fn a_gate_that_serves_from_the_end_alternates_between_first_and_last() {
     let intervals = simulate(
-        run(&crowd(15, &json!("none")), Some(300 * S), 300 * S),
+        run(&closed(15, &json!("none")), Some(300 * S), 300 * S),
         server(&json!("gated-lifo"), &json!({"constant": {"ns": S}})),
     );
     let series = &intervals[0].series[0];
@@ -202,7 +206,7 @@ fn phased() -> Value {
 #[test]
 fn every_request_that_was_due_has_an_outcome_and_the_books_of_time_balance() {
     let overloaded = json!({"constant": {"ns": 5 * MS}});
-    for load in [phased(), poisson(300.0), crowd(50, &json!("none"))] {
+    for load in [phased(), poisson(300.0), closed(50, &json!("none"))] {
         let intervals = simulate(
             run(&load, Some(30 * S), S),
             server(&json!({"workers": {"workers": 1}}), &overloaded),
@@ -246,7 +250,10 @@ fn the_number_of_clients_follows_the_phases() {
         .collect();
     assert_eq!(clients.len(), 30);
     assert!(
-        clients[9] >= 396 && clients[10..20].iter().all(|there| *there == 400),
+        clients[9] >= 396
+            && clients[10..20]
+                .iter()
+                .all(|clients_then| *clients_then == 400),
         "{clients:?}"
     );
     assert!(clients[..10].is_sorted() && clients[20..].is_sorted_by(|one, next| one >= next));
@@ -275,7 +282,7 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
 
 #[test]
 fn a_client_that_gives_up_thinks_and_asks_again_while_the_server_works_on() {
-    let mut spec = run(&crowd(1, &json!({"constant": {"ns": S}})), Some(10 * S), S);
+    let mut spec = run(&closed(1, &json!({"constant": {"ns": S}})), Some(10 * S), S);
     spec.workloads[0].timeouts.total_ns = S;
     let intervals = simulate(
         spec,
@@ -310,10 +317,10 @@ fn what_cannot_be_simulated_is_refused_in_words() {
             .err()
             .map(|error| error.to_string())
     };
-    let endless = refusal(run(&crowd(1, &json!("none")), None, S), one());
+    let endless = refusal(run(&closed(1, &json!("none")), None, S), one());
     assert!(endless.unwrap().starts_with("the run would never end"));
     let nobody = server(&json!({"workers": {"workers": 0}}), &exponential(MS));
-    let bounded = || run(&crowd(1, &json!("none")), Some(S), S);
+    let bounded = || run(&closed(1, &json!("none")), Some(S), S);
     assert_eq!(
         refusal(bounded(), nobody),
         Some(Zero("workers").to_string())
@@ -342,7 +349,7 @@ fn a_run_is_endless_unless_all_that_is_measured_ends() {
         3600 * S,
     );
     let mut endless = spec.workloads[0].clone();
-    endless.load = serde_json::from_value(crowd(1, &json!("none"))).unwrap();
+    endless.load = serde_json::from_value(closed(1, &json!("none"))).unwrap();
     spec.workloads.push(endless);
     let mut both = server(&json!({"workers": {"workers": 1}}), &exponential(MS));
     both.services.push(both.services[0].clone());
@@ -357,24 +364,27 @@ fn a_closed_load_needs_services_that_take_time_and_a_load_that_makes_sense() {
         let refused = Simulation::new(run(load, Some(S), S), server).err();
         refused.map_or(String::new(), |error| error.to_string())
     };
-    let crowd = crowd(1, &json!("none"));
+    let closed = closed(1, &json!("none"));
     for zero in [
         json!("none"),
         json!({"constant": {"ns": 0}}),
         json!({"measured": {"ns": [0, 0]}}),
         json!({"list": {"ns": [0, 1]}}),
     ] {
-        assert!(refusal(&crowd, &zero).contains("a positive time"), "{zero}");
+        assert!(
+            refusal(&closed, &zero).contains("a positive time"),
+            "{zero}"
+        );
         assert_eq!(refusal(&poisson(10.0), &zero), "", "{zero}");
     }
-    assert_eq!(refusal(&crowd, &json!({"measured": {"ns": [0, 1]}})), "");
+    assert_eq!(refusal(&closed, &json!({"measured": {"ns": [0, 1]}})), "");
     let nothing = json!({"list": {"ns": []}});
     assert!(refusal(&poisson(10.0), &nothing).contains("at least one time"));
     for (field, wrong) in [
         ("requests_per_client", json!(0)),
         ("think", json!({"list": {"ns": []}})),
     ] {
-        let mut load = crowd.clone();
+        let mut load = closed.clone();
         load["closed"][field] = wrong;
         load["closed"]["renew"] = json!(true);
         assert!(refusal(&load, &exponential(MS)).contains("load."), "{load}");

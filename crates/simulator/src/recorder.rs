@@ -26,11 +26,11 @@ pub struct Recorder {
     series: Vec<Option<Box<Series>>>,
     /// For each workload, the index of its first series and its number of phases.
     layout: Vec<(usize, usize)>,
-    loads: Vec<Load>,
+    workloads: Vec<WorkloadCounters>,
 }
 
 #[derive(Debug, Default)]
-struct Load {
+struct WorkloadCounters {
     state: WorkloadState,
     /// The moment up to which `state.in_flight_ns` has been accumulated.
     changed: Nanos,
@@ -50,40 +50,43 @@ impl Recorder {
             index: 0,
             series: std::iter::repeat_with(|| None).take(count).collect(),
             layout,
-            loads: outline.iter().map(|_| Load::default()).collect(),
+            workloads: outline
+                .iter()
+                .map(|_| WorkloadCounters::default())
+                .collect(),
         }
     }
 
     /// Sets the number of clients, or of connections of an open loop.
     pub fn clients(&mut self, workload: u16, count: u64) {
-        let state = &mut self.loads[usize::from(workload)].state;
+        let state = &mut self.workloads[usize::from(workload)].state;
         (state.clients, state.connections) = (count, count);
     }
 
-    pub fn backlog(&mut self, workload: u16, waiting: u64) {
-        self.loads[usize::from(workload)].state.backlog = waiting;
+    pub fn set_waiting(&mut self, workload: u16, waiting: u64) {
+        self.workloads[usize::from(workload)].state.waiting = waiting;
     }
 
     pub fn due(&mut self, workload: u16) {
-        self.loads[usize::from(workload)].state.due += 1;
+        self.workloads[usize::from(workload)].state.due += 1;
     }
 
     pub fn sent(&mut self, workload: u16, now: Nanos) {
-        let load = &mut self.loads[usize::from(workload)];
-        load.advance(now);
-        load.state.sent += 1;
-        load.state.in_flight += 1;
+        let counters = &mut self.workloads[usize::from(workload)];
+        counters.advance(now);
+        counters.state.sent += 1;
+        counters.state.in_flight += 1;
     }
 
     pub fn ended(&mut self, ended: &Ended) {
         if ended.sent.is_some() {
-            let load = &mut self.loads[usize::from(ended.workload)];
-            load.advance(ended.at);
-            load.state.in_flight -= 1;
+            let counters = &mut self.workloads[usize::from(ended.workload)];
+            counters.advance(ended.at);
+            counters.state.in_flight -= 1;
         }
         let (base, phases) = self.layout[usize::from(ended.workload)];
-        let place = base + usize::from(ended.request) * phases + ended.phase;
-        let series = self.series[place].get_or_insert_with(|| {
+        let position = base + usize::from(ended.request) * phases + ended.phase;
+        let series = self.series[position].get_or_insert_with(|| {
             Box::new(Series {
                 workload: u32::from(ended.workload),
                 request: u32::from(ended.request),
@@ -96,8 +99,8 @@ impl Recorder {
 
     /// Returns the interval that ends at `end`.
     pub fn cut(&mut self, end: Nanos, last: bool) -> Interval {
-        for load in &mut self.loads {
-            load.advance(end);
+        for counters in &mut self.workloads {
+            counters.advance(end);
         }
         let interval = Interval {
             journeys: Vec::new(),
@@ -113,9 +116,9 @@ impl Recorder {
                 .filter_map(|series| series.take().map(|series| *series))
                 .collect(),
             workloads: self
-                .loads
+                .workloads
                 .iter_mut()
-                .map(|load| load.state.give_away())
+                .map(|counters| counters.state.give_away())
                 .collect(),
             // A simulated generator is never busy and never late.
             threads: vec![ThreadState {
@@ -130,7 +133,7 @@ impl Recorder {
     }
 }
 
-impl Load {
+impl WorkloadCounters {
     /// Accumulates ∫ in-flight dt up to `now`.
     fn advance(&mut self, now: Nanos) {
         self.state.pass(now - self.changed);
@@ -140,7 +143,7 @@ impl Load {
 
 fn add(series: &mut Series, ended: &Ended) {
     series.outcomes[ended.outcome as usize] += 1;
-    let whole = ended.at - ended.intended;
+    let response = ended.at - ended.intended;
     if let Some(sent) = ended.sent {
         series.busy_sum_ns += u128::from(ended.at - sent);
         series.record(Measure::Lag, sent - ended.intended);
@@ -149,10 +152,10 @@ fn add(series: &mut Series, ended: &Ended) {
         (Outcome::Ok, Some(sent)) => {
             let service = ended.at - sent;
             series.service_sum_ns += u128::from(service);
-            series.response_sum_ns += u128::from(whole);
+            series.response_sum_ns += u128::from(response);
             series.record(Measure::Service, service);
-            series.record(Measure::Response, whole);
+            series.record(Measure::Response, response);
         }
-        _ => series.record(Measure::Censored, whole),
+        _ => series.record(Measure::Censored, response),
     }
 }

@@ -4,23 +4,23 @@ use jostle_engine::interval::Interval;
 use jostle_engine::schedule::mix::Mix;
 use jostle_engine::spec::{LoadSpec, Role, RunSpec, WorkloadSpec};
 
-use crate::closed::Crowd;
-use crate::open::Pool;
+use crate::closed::ClosedLoop;
+use crate::open::OpenLoop;
 use crate::recorder::Recorder;
 use crate::server::{Job, Server};
 use crate::spec::{ServerSpec, SpecError, check};
 use jostle_discipline::{Done, Nanos};
 
 /// What the clients act on.
-pub struct Stage {
+pub struct Environment {
     pub now: Nanos,
     pub server: Server,
     pub recorder: Recorder,
 }
 
 enum Load {
-    Closed(Box<Crowd>),
-    Open(Box<Pool>),
+    Closed(Box<ClosedLoop>),
+    Open(Box<OpenLoop>),
 }
 
 struct Workload {
@@ -30,7 +30,7 @@ struct Workload {
 
 /// An iterator over the intervals of a run, of which the last is marked.
 pub struct Simulation {
-    stage: Stage,
+    environment: Environment,
     workloads: Vec<Workload>,
     interval_ns: Nanos,
     start: Nanos,
@@ -65,7 +65,7 @@ impl Simulation {
             return Err(SpecError::Endless);
         }
         Ok(Self {
-            stage: Stage {
+            environment: Environment {
                 now: 0,
                 server: Server::new(server, seed),
                 recorder: Recorder::new(&outline),
@@ -81,29 +81,29 @@ impl Simulation {
 
     /// Moves to the next event before `limit`; returns false if there is none.
     fn step(&mut self, limit: Nanos) -> bool {
-        let stage = &mut self.stage;
+        let environment = &mut self.environment;
         let loads = self.workloads.iter_mut();
         let next = loads
             .filter_map(|workload| workload.load.next_event())
-            .chain(stage.server.next_event())
+            .chain(environment.server.next_event())
             .min();
         let Some(now) = next.filter(|at| *at < limit) else {
             return false;
         };
-        stage.now = now;
+        environment.now = now;
         let mut done = std::mem::take(&mut self.done);
-        stage.server.advance(now, &mut done);
+        environment.server.advance(now, &mut done);
         for Done { at, job } in done.drain(..) {
             match &mut self.workloads[usize::from(job.workload)].load {
-                Load::Closed(crowd) => crowd.answered(job, at, stage),
-                Load::Open(pool) => pool.answered(job, at, stage),
+                Load::Closed(closed) => closed.receive(job, at, environment),
+                Load::Open(open) => open.receive(job, at, environment),
             }
         }
         self.done = done;
         for workload in &mut self.workloads {
             match &mut workload.load {
-                Load::Closed(crowd) => crowd.act(stage),
-                Load::Open(pool) => pool.act(stage),
+                Load::Closed(closed) => closed.advance(environment),
+                Load::Open(open) => open.advance(environment),
             }
         }
         true
@@ -113,21 +113,21 @@ impl Simulation {
     fn is_done(&self) -> bool {
         let mut measured = self.workloads.iter().filter(|workload| workload.measured);
         measured.all(|workload| match &workload.load {
-            Load::Closed(crowd) => crowd.is_done(),
-            Load::Open(pool) => pool.is_done(),
+            Load::Closed(closed) => closed.is_done(),
+            Load::Open(open) => open.is_done(),
         })
     }
 
     fn stop(&mut self, at: Nanos) -> Interval {
         self.over = true;
-        self.stage.now = at;
+        self.environment.now = at;
         for workload in &mut self.workloads {
             match &mut workload.load {
-                Load::Closed(crowd) => crowd.stop(&mut self.stage),
-                Load::Open(pool) => pool.stop(&mut self.stage),
+                Load::Closed(closed) => closed.stop(&mut self.environment),
+                Load::Open(open) => open.stop(&mut self.environment),
             }
         }
-        self.stage.recorder.cut(at.max(self.start + 1), true)
+        self.environment.recorder.cut(at.max(self.start + 1), true)
     }
 }
 
@@ -142,14 +142,14 @@ impl Iterator for Simulation {
         let limit = self.end.map_or(boundary, |end| boundary.min(end));
         while self.step(limit) {
             if self.is_done() {
-                return Some(self.stop(self.stage.now));
+                return Some(self.stop(self.environment.now));
             }
         }
         if self.end == Some(limit) {
             return Some(self.stop(limit));
         }
         self.start = boundary;
-        Some(self.stage.recorder.cut(boundary, false))
+        Some(self.environment.recorder.cut(boundary, false))
     }
 }
 
@@ -161,10 +161,10 @@ impl Workload {
             measured: spec.role == Role::Measured,
             load: match spec.load {
                 LoadSpec::Closed(closed) => {
-                    Load::Closed(Box::new(Crowd::new(index, closed, mix, timeout, seed)))
+                    Load::Closed(Box::new(ClosedLoop::new(index, closed, mix, timeout, seed)))
                 }
                 LoadSpec::Open(open) => {
-                    Load::Open(Box::new(Pool::new(index, open, mix, timeout, seed)))
+                    Load::Open(Box::new(OpenLoop::new(index, open, mix, timeout, seed)))
                 }
             },
         }
@@ -173,15 +173,15 @@ impl Workload {
     /// The end of a closed loop with phases.
     fn planned_end(&self) -> Option<Nanos> {
         match &self.load {
-            Load::Closed(crowd) => crowd.planned_end(),
+            Load::Closed(closed) => closed.planned_end(),
             Load::Open(_) => None,
         }
     }
 
     fn is_bounded(&self) -> bool {
         match &self.load {
-            Load::Closed(crowd) => crowd.is_bounded(),
-            Load::Open(pool) => pool.is_bounded(),
+            Load::Closed(closed) => closed.is_bounded(),
+            Load::Open(open) => open.is_bounded(),
         }
     }
 }
@@ -189,8 +189,8 @@ impl Workload {
 impl Load {
     fn next_event(&mut self) -> Option<Nanos> {
         match self {
-            Self::Closed(crowd) => crowd.next_event(),
-            Self::Open(pool) => pool.next_event(),
+            Self::Closed(closed) => closed.next_event(),
+            Self::Open(open) => open.next_event(),
         }
     }
 }

@@ -128,7 +128,7 @@ pub(crate) fn check(run: &RunSpec, server: &ServerSpec) -> Result<(), SpecError>
             if closed.requests_per_client.is_some() && !closed.renew {
                 return Err(SpecError::Unsupported {
                     workload: name(),
-                    what: "a crowd whose clients end and are not replaced",
+                    what: "a closed whose clients end and are not replaced",
                 });
             }
             if services.iter().any(|service| service.time.is_always_zero()) {

@@ -20,7 +20,7 @@ pub trait Linked {
 }
 
 #[derive(Debug)]
-pub struct Thinking {
+pub struct ThinkQueue {
     heads: Vec<u32>,
     /// A bucket is 2^shift ns wide.
     shift: u32,
@@ -31,7 +31,7 @@ pub struct Thinking {
     count: usize,
 }
 
-impl Thinking {
+impl ThinkQueue {
     /// Creates a ring for about `clients` clients that think for about `think_ns`, with some four of them per bucket.
     pub fn new(clients: usize, think_ns: Nanos) -> Self {
         let buckets = (clients / 4).next_power_of_two().clamp(64, 1 << 24);
@@ -159,7 +159,7 @@ mod tests {
             removed in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         ) {
             let mut clients = vec![Client::default(); times.len()];
-            let mut thinking = Thinking::new(times.len(), 1_000);
+            let mut thinking = ThinkQueue::new(times.len(), 1_000);
             let mut expected = std::collections::BTreeSet::new();
             for (slot, &due) in times.iter().enumerate() {
                 thinking.insert(&mut clients, slot as u32, due);

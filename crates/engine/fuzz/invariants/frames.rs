@@ -16,8 +16,8 @@ enum Seen {
 }
 
 /// What was seen; a last message may have begun and not ended.
-fn read(most: Option<u64>, pieces: &[&[u8]]) -> (Vec<Seen>, Vec<u8>) {
-    let mut decoder = FrameDecoder::new(most);
+fn read(max_bytes: Option<u64>, pieces: &[&[u8]]) -> (Vec<Seen>, Vec<u8>) {
+    let mut decoder = FrameDecoder::new(max_bytes);
     let (mut seen, mut message) = (Vec::new(), Vec::new());
     for piece in pieces {
         let mut rest = *piece;
@@ -37,7 +37,7 @@ fn read(most: Option<u64>, pieces: &[&[u8]]) -> (Vec<Seen>, Vec<u8>) {
                 FrameStep::Data(length) => {
                     assert!(length > 0 && decoder.is_within_message());
                     message.extend_from_slice(&rest[used - length..used]);
-                    assert!(message.len() as u64 <= most.unwrap_or(u64::MAX));
+                    assert!(message.len() as u64 <= max_bytes.unwrap_or(u64::MAX));
                 }
                 FrameStep::End(kind) => {
                     let message = std::mem::take(&mut message);
@@ -58,12 +58,12 @@ fn read(most: Option<u64>, pieces: &[&[u8]]) -> (Vec<Seen>, Vec<u8>) {
 /// Two bytes of the longest message (no limit if both are 0), six sizes of pieces, and the frames.
 pub fn check(data: &[u8]) {
     let mut cut = Cut(data);
-    let most = Some(u64::from(cut.number())).filter(|most| *most > 0);
+    let max_bytes = Some(u64::from(cut.number())).filter(|max_bytes| *max_bytes > 0);
     let sizes = [0; 6].map(|_| cut.number());
     let bytes = cut.0;
 
-    let whole = read(most, &[bytes]);
-    assert_eq!(read(most, &pieces(bytes, &sizes)), whole);
+    let whole = read(max_bytes, &[bytes]);
+    assert_eq!(read(max_bytes, &pieces(bytes, &sizes)), whole);
     let single: Vec<&[u8]> = bytes.chunks(1).collect();
-    assert_eq!(read(most, &single), whole);
+    assert_eq!(read(max_bytes, &single), whole);
 }

@@ -9,13 +9,13 @@ use crate::spec::SourceSpec;
 
 /// A value to look for in the head of a response.
 #[derive(Debug)]
-pub enum InHead {
+pub enum HeadCapture {
     Header(String),
     Cookie(String),
     Status,
 }
 
-impl InHead {
+impl HeadCapture {
     pub fn of(source: &SourceSpec) -> Option<Self> {
         match source {
             SourceSpec::Header(name) => Some(Self::Header(name.clone())),
@@ -28,12 +28,12 @@ impl InHead {
     }
 
     pub fn find(&self, head: &Head<'_>) -> Result<Vec<u8>, Missing> {
-        let found = match self {
+        let value = match self {
             Self::Header(name) => head.header(name).map(<[u8]>::to_vec),
             Self::Cookie(name) => head.cookie(name).map(<[u8]>::to_vec),
             Self::Status => Some(head.status.to_string().into_bytes()),
         };
-        match found {
+        match value {
             None => Err(Missing::Nothing),
             Some(value) if value.len() > MAX_VALUE_BYTES => Err(Missing::TooLong(MAX_VALUE_BYTES)),
             Some(value) => Ok(value),
@@ -43,10 +43,10 @@ impl InHead {
 
 /// A value to look for in the body of a response; prepared once and shared by all clients.
 #[derive(Debug)]
-pub struct InBody {
+pub struct BodyCapture {
     from: BodySource,
     /// The longest value that is captured, in bytes.
-    most: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -66,30 +66,30 @@ pub enum BodySearch {
     Whole { kept: Vec<u8>, too_long: bool },
 }
 
-impl InBody {
+impl BodyCapture {
     /// Returns `None` if the source is not in the body; the error says what is wrong with the source.
-    pub fn of(source: &SourceSpec, most: usize) -> Result<Option<Self>, String> {
+    pub fn of(source: &SourceSpec, max_bytes: usize) -> Result<Option<Self>, String> {
         let from = match source {
             SourceSpec::Json(pointer) => {
                 BodySource::Json(Pointer::parse(pointer.as_bytes())?.into_owned())
             }
-            SourceSpec::Regex(pattern) => BodySource::Regex(Pattern::compile(pattern, most)?),
-            SourceSpec::Html(pattern) => BodySource::Html(Pattern::compile(pattern, most)?),
+            SourceSpec::Regex(pattern) => BodySource::Regex(Pattern::compile(pattern, max_bytes)?),
+            SourceSpec::Html(pattern) => BodySource::Html(Pattern::compile(pattern, max_bytes)?),
             SourceSpec::Body => BodySource::Whole,
             SourceSpec::Header(_) | SourceSpec::Cookie(_) | SourceSpec::Status => return Ok(None),
         };
-        Ok(Some(Self { from, most }))
+        Ok(Some(Self { from, max_bytes }))
     }
 
     /// The whole body.
-    pub fn whole(most: usize) -> Self {
+    pub fn whole(max_bytes: usize) -> Self {
         let from = BodySource::Whole;
-        Self { from, most }
+        Self { from, max_bytes }
     }
 
     pub fn begin(&self) -> BodySearch {
         match &self.from {
-            BodySource::Json(_) => BodySearch::Json(json::Search::of_at_most(self.most)),
+            BodySource::Json(_) => BodySearch::Json(json::Search::with_limit(self.max_bytes)),
             BodySource::Regex(_) | BodySource::Html(_) => BodySearch::Regex(Window::default()),
             BodySource::Whole => BodySearch::Whole {
                 kept: Vec::new(),
@@ -105,7 +105,7 @@ impl InBody {
                 window.feed(pattern, bytes);
             }
             (BodySource::Whole, BodySearch::Whole { kept, too_long }) => {
-                *too_long |= kept.len() + bytes.len() > self.most;
+                *too_long |= kept.len() + bytes.len() > self.max_bytes;
                 if *too_long {
                     kept.clear();
                 } else {
@@ -124,7 +124,7 @@ impl InBody {
                 window.end(pattern).map(html::decoded)
             }
             (BodySource::Whole, BodySearch::Whole { kept, too_long }) => match too_long {
-                true => Err(Missing::TooLong(self.most)),
+                true => Err(Missing::TooLong(self.max_bytes)),
                 false => Ok(std::mem::take(kept)),
             },
             _ => unreachable!("a search is made by what it is for"),
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_whole_body_is_kept_up_to_a_bound() {
-        let source = InBody::of(&SourceSpec::Body, MAX_VALUE_BYTES)
+        let source = BodyCapture::of(&SourceSpec::Body, MAX_VALUE_BYTES)
             .unwrap()
             .unwrap();
         let body = |bytes: usize| {
@@ -160,7 +160,7 @@ mod tests {
     fn values_of_the_head_are_found_by_name() {
         let head = b"HTTP/1.1 302 Found\r\nLocation: /next\r\nSet-Cookie: sid=a=b; Path=/\r\nset-cookie: sid=2\r\n\r\n";
         let head = Head::parse(head).unwrap();
-        let find = |source: SourceSpec| InHead::of(&source).unwrap().find(&head);
+        let find = |source: SourceSpec| HeadCapture::of(&source).unwrap().find(&head);
         assert_eq!(find(SourceSpec::Status).unwrap(), b"302");
         assert_eq!(
             find(SourceSpec::Header("location".into())).unwrap(),

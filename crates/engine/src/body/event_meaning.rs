@@ -19,7 +19,7 @@ const MAX_ERROR_BYTES: usize = 1000;
 pub struct EventStream {
     pub spec: StreamSpec,
     first: Option<EventCondition>,
-    fails: Fails,
+    fails: ErrorRule,
     usage: Option<EventCondition>,
 }
 
@@ -31,11 +31,11 @@ enum EventCondition {
 
 /// Which events are errors.
 #[derive(Debug)]
-enum Fails {
+enum ErrorRule {
     Never,
     /// Those of the interfaces of language models, which keep to no standard: server-sent events with the name "error",
     /// and those whose data is a JSON object with an `error` that is a text or an object.
-    ByCustom {
+    ByConvention {
         error: Pointer<'static>,
     },
     By(EventCondition),
@@ -69,11 +69,11 @@ impl EventStream {
         let condition =
             |pattern: &Option<EventPattern>| pattern.as_ref().map(EventCondition::new).transpose();
         let fails = match (condition(&spec.fails)?, spec.format) {
-            (Some(pattern), _) => Fails::By(pattern),
-            (None, StreamFormat::Sse) => Fails::ByCustom {
+            (Some(pattern), _) => ErrorRule::By(pattern),
+            (None, StreamFormat::Sse) => ErrorRule::ByConvention {
                 error: Pointer::parse(b"/error")?.into_owned(),
             },
-            (None, StreamFormat::Lines | StreamFormat::Messages) => Fails::Never,
+            (None, StreamFormat::Lines | StreamFormat::Messages) => ErrorRule::Never,
         };
         Ok(Self {
             spec: spec.clone(),
@@ -88,9 +88,11 @@ impl EventStream {
         // One byte more than the text that ends the stream shows that an event is longer, or not empty.
         let until = self.spec.until.as_ref().map_or(0, String::len) + 1;
         match (&self.first, &self.fails, &self.usage) {
-            (None, Fails::Never, None) => until,
+            (None, ErrorRule::Never, None) => until,
             // It is no JSON object, but may still get the name "error": that can follow the data.
-            (None, Fails::ByCustom { .. }, None) if first.is_some_and(|byte| byte != b'{') => {
+            (None, ErrorRule::ByConvention { .. }, None)
+                if first.is_some_and(|byte| byte != b'{') =>
+            {
                 until.max(MAX_ERROR_BYTES + 1)
             }
             _ => MAX_EVENT_BYTES,
@@ -111,13 +113,13 @@ impl EventStream {
     pub fn meaning(&self, event: Event<'_>, begun: bool) -> Meaning {
         if self.ends_with(event) {
             Meaning::End
-        } else if self.fails.is(event) {
-            Meaning::Error(shown(event.data))
+        } else if self.fails.matches(event) {
+            Meaning::Error(shortened(event.data))
         } else if !begun
             && self
                 .first
                 .as_ref()
-                .is_some_and(|first| !first.is_in(event.data))
+                .is_some_and(|first| !first.matches(event.data))
         {
             Meaning::Preliminary
         } else {
@@ -132,18 +134,18 @@ impl EventStream {
     }
 }
 
-impl Fails {
-    fn is(&self, event: Event<'_>) -> bool {
+impl ErrorRule {
+    fn matches(&self, event: Event<'_>) -> bool {
         match self {
             Self::Never => false,
-            Self::ByCustom { error } => {
+            Self::ByConvention { error } => {
                 event.is_error
                     || (event.data.starts_with(b"{")
                         && find(event.data, b"\"error\"").is_some()
-                        && written(error, event.data)
+                        && text_at(error, event.data)
                             .is_some_and(|value| matches!(value.first(), Some(b'"' | b'{'))))
             }
-            Self::By(condition) => condition.is_in(event.data),
+            Self::By(condition) => condition.matches(event.data),
         }
     }
 }
@@ -160,10 +162,10 @@ impl EventCondition {
         })
     }
 
-    fn is_in(&self, data: &[u8]) -> bool {
+    fn matches(&self, data: &[u8]) -> bool {
         match self {
-            Self::Regex(pattern) => pattern.is_in(data),
-            Self::Json(pointer) => written(pointer, data).is_some(),
+            Self::Regex(pattern) => pattern.matches(data),
+            Self::Json(pointer) => text_at(pointer, data).is_some(),
         }
     }
 
@@ -176,7 +178,7 @@ impl EventCondition {
 }
 
 /// The text of an error, of which the beginning is enough.
-fn shown(data: &[u8]) -> String {
+fn shortened(data: &[u8]) -> String {
     let (begin, cut) = match data.get(..MAX_ERROR_BYTES) {
         Some(begin) if data.len() > MAX_ERROR_BYTES => (begin, "…"),
         _ => (data, ""),
@@ -186,14 +188,14 @@ fn shown(data: &[u8]) -> String {
 }
 
 /// The value at a pointer as it is written, if it is there and says something.
-fn written(pointer: &Pointer<'_>, data: &[u8]) -> Option<Vec<u8>> {
+fn text_at(pointer: &Pointer<'_>, data: &[u8]) -> Option<Vec<u8>> {
     let value = search(pointer, data).written().ok()?;
-    let says_nothing: [&[u8]; 5] = [b"null", b"false", b"\"\"", b"{}", b"[]"];
-    (!says_nothing.contains(&&value[..])).then_some(value)
+    let empty: [&[u8]; 5] = [b"null", b"false", b"\"\"", b"{}", b"[]"];
+    (!empty.contains(&&value[..])).then_some(value)
 }
 
 fn search(pointer: &Pointer<'_>, data: &[u8]) -> Search {
-    let mut search = Search::of_at_most(MAX_VALUE_BYTES);
+    let mut search = Search::with_limit(MAX_VALUE_BYTES);
     search.feed(pointer, data);
     search
 }

@@ -28,7 +28,7 @@ pub struct EventParser {
     name: Vec<u8>,
     /// Whether the first event that counts has come.
     begun: bool,
-    /// The number of tokens that the latest event to tell one told.
+    /// The number of tokens, as the latest event that states one has it.
     pub tokens: Option<u64>,
 }
 
@@ -86,7 +86,7 @@ impl EventParser {
 
     /// Ends a message.
     pub fn message(&mut self, stream: &EventStream) -> Meaning {
-        self.found(self.length, stream)
+        self.end_event(self.length, stream)
     }
 
     /// Ends the body. Its last line needs no line end, and the text that ends a stream of server-sent events, after
@@ -97,13 +97,13 @@ impl EventParser {
             StreamFormat::Lines => self.line(stream),
             StreamFormat::Sse => {
                 let is_end = self.has_data && stream.ends_with(self.event(self.length));
-                is_end.then(|| self.found(self.length, stream))
+                is_end.then(|| self.end_event(self.length, stream))
             }
         }
     }
 
     /// Whether an event has begun but not ended. A stream must not end there.
-    pub fn is_within(&self) -> bool {
+    pub fn is_incomplete(&self) -> bool {
         self.has_data
     }
 
@@ -118,8 +118,8 @@ impl EventParser {
                 }
                 match std::mem::replace(&mut self.state, ParserState::Line) {
                     ParserState::Begin(0) | ParserState::Line => {
-                        if let Some(found) = self.dispatched(stream) {
-                            return Some(found);
+                        if let Some(meaning) = self.dispatch(stream) {
+                            return Some(meaning);
                         }
                     }
                     ParserState::Key(field, matched) if matched == field.key().len() => {
@@ -192,18 +192,18 @@ impl EventParser {
     }
 
     /// Ends the event at a blank line.
-    fn dispatched(&mut self, stream: &EventStream) -> Option<Meaning> {
-        let found = self.has_data.then(|| self.found(self.length, stream));
+    fn dispatch(&mut self, stream: &EventStream) -> Option<Meaning> {
+        let meaning = self.has_data.then(|| self.end_event(self.length, stream));
         self.name.clear();
-        found
+        meaning
     }
 
     fn next_line(&mut self, stream: &EventStream, bytes: &mut &[u8]) -> Option<Meaning> {
         while let Some(end) = memchr(b'\n', bytes) {
             self.keep(&bytes[..end], stream);
             *bytes = &bytes[end + 1..];
-            if let Some(found) = self.line(stream) {
-                return Some(found);
+            if let Some(meaning) = self.line(stream) {
+                return Some(meaning);
             }
         }
         self.keep(bytes, stream);
@@ -219,7 +219,7 @@ impl EventParser {
             self.forget();
             return None;
         }
-        Some(self.found(self.length - cr, stream))
+        Some(self.end_event(self.length - cr, stream))
     }
 
     /// What has come of the event, whose data have this length.
@@ -231,7 +231,8 @@ impl EventParser {
         }
     }
 
-    fn found(&mut self, length: usize, stream: &EventStream) -> Meaning {
+    /// Ends the event, whose data have this length; returns what it means.
+    fn end_event(&mut self, length: usize, stream: &EventStream) -> Meaning {
         let event = self.event(length);
         let meaning = stream.meaning(event, self.begun);
         let tokens = stream.tokens(event);
@@ -253,9 +254,9 @@ impl EventParser {
     }
 }
 
-fn keep_up_to(most: usize, bytes: &[u8], kept: &mut Vec<u8>) {
-    let room = most.saturating_sub(kept.len());
-    kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+fn keep_up_to(max_bytes: usize, bytes: &[u8], kept: &mut Vec<u8>) {
+    let free = max_bytes.saturating_sub(kept.len());
+    kept.extend_from_slice(&bytes[..bytes.len().min(free)]);
 }
 
 #[cfg(test)]

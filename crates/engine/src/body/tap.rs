@@ -1,6 +1,6 @@
 //! Taps, which look at a body as it passes by.
 
-use crate::body::capture::{BodySearch, InBody};
+use crate::body::capture::{BodyCapture, BodySearch};
 use crate::body::verify::{BodyState, BodyVerifier, Verdict};
 use crate::search::missing::Missing;
 
@@ -10,7 +10,7 @@ pub enum Tap {
     /// Checks whether it is the right body.
     Check(BodyVerifier),
     /// Keeps a part of it.
-    Keep(InBody),
+    Keep(BodyCapture),
 }
 
 /// What one client remembers of the current body, for each tap of its request.

@@ -178,8 +178,8 @@ impl BodyVerifier {
             }
             Check::Json { place, value, .. } => {
                 let mut search = state.search.take().unwrap_or_else(search);
-                match found(&mut search) {
-                    Ok(found) => found.is_same(value).into(),
+                match value_of(&mut search) {
+                    Ok(actual) => actual.is_same(value).into(),
                     Err(Missing::Nothing) => Verdict::Wrong(Some(format!("{place} is missing"))),
                     Err(missing @ Missing::Json(_)) => {
                         Verdict::Wrong(Some(format!("the response {missing}")))
@@ -193,11 +193,11 @@ impl BodyVerifier {
 
 /// A search that has not begun.
 fn search() -> Box<Search> {
-    Box::new(Search::of_at_most(MAX_DOCUMENT_BYTES))
+    Box::new(Search::with_limit(MAX_DOCUMENT_BYTES))
 }
 
-/// Reads the value that was found.
-fn found(search: &mut Search) -> Result<Json, Missing> {
+/// Reads the value that the search has come to.
+fn value_of(search: &mut Search) -> Result<Json, Missing> {
     let written = search.written()?;
     let begin = search.begin();
     Json::parse(&written).map_err(|problem| Missing::Json(problem.within(begin)))

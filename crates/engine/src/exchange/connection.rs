@@ -10,7 +10,7 @@ use crate::exchange::h2::pool::{OneConnection, Pool};
 use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::raw::RawConnection;
-use crate::exchange::request::Call;
+use crate::exchange::request::{OutgoingRequest, Protocol};
 use crate::exchange::udp::UdpConnection;
 use crate::exchange::ws::WebSocketConnection;
 use crate::machine::tasks::Task;
@@ -36,7 +36,7 @@ impl Connection {
         to: &mut Destination<'_>,
         pool: &Rc<Pool>,
         one: Option<&OneConnection>,
-        call: &mut Call<'_>,
+        outgoing: &mut OutgoingRequest<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Result<Self, Outcome> {
         let (dialer, target) = (to.dialer, to.target);
@@ -46,7 +46,8 @@ impl Connection {
                 .map(Self::H2)
                 .map_err(|failure| observer.failed(failure));
         }
-        if let Some(matching) = observer.request.datagram.clone() {
+        if let Protocol::Datagram(matching) = &observer.request.protocol {
+            let matching = matching.clone();
             let connection =
                 Box::pin(UdpConnection::open(dialer, target, matching, observer)).await;
             return connection
@@ -56,20 +57,20 @@ impl Connection {
         match to.connect(observer).await {
             Ok((transport, times)) => match transport.alpn() {
                 None | Some(b"http/1.1") => {
-                    if call.request.websocket.is_some() {
-                        return Self::upgraded(transport, times, call, dialer, observer).await;
+                    if let Protocol::WebSocket(_) = outgoing.request.protocol {
+                        return Self::upgraded(transport, times, outgoing, dialer, observer).await;
                     }
                     observer.connected(times);
-                    if observer.request.raw.is_some() {
-                        let connection = RawConnection::new(transport, dialer.buffers.clone());
-                        return Ok(Self::Raw(connection));
-                    }
-                    Ok(Self::H1(H1Connection::new(
-                        transport,
-                        dialer.buffers.clone(),
-                        observer.limits.body,
-                        observer.limits.follow,
-                    )))
+                    let buffers = dialer.buffers.clone();
+                    Ok(match observer.request.protocol {
+                        Protocol::Raw(_) => Self::Raw(RawConnection::new(transport, buffers)),
+                        _ => Self::H1(H1Connection::new(
+                            transport,
+                            buffers,
+                            observer.limits.body,
+                            observer.limits.follow,
+                        )),
+                    })
                 }
                 Some(other) => Err(observer.failed(unspoken(other))),
             },
@@ -81,12 +82,12 @@ impl Connection {
     async fn upgraded(
         transport: Transport,
         mut times: ConnectTimes,
-        call: &mut Call<'_>,
+        outgoing: &mut OutgoingRequest<'_>,
         dialer: &Dialer,
         observer: &mut ExchangeObserver<'_>,
     ) -> Result<Self, Outcome> {
         let begun = observer.task.now();
-        match WebSocketConnection::open(transport, dialer, call, observer).await {
+        match WebSocketConnection::open(transport, dialer, outgoing, observer).await {
             Ok(connection) => {
                 times.total += observer.task.now() - begun;
                 observer.connected(times);
@@ -122,17 +123,17 @@ impl Connection {
     /// One request and its response. `to`: for a request that is sent again on another connection.
     pub async fn exchange(
         &mut self,
-        call: Call<'_>,
+        outgoing: OutgoingRequest<'_>,
         to: &mut Destination<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Outcome {
         match self {
-            Self::H1(connection) => connection.exchange(call, observer).await,
+            Self::H1(connection) => connection.exchange(outgoing, observer).await,
             // Boxed, so that an exchange over HTTP/1.1 takes no more room than it needs.
-            Self::H2(connection) => Box::pin(connection.exchange(call, to, observer)).await,
-            Self::Raw(connection) => Box::pin(connection.exchange(call, observer)).await,
-            Self::Udp(connection) => Box::pin(connection.exchange(call, observer)).await,
-            Self::Ws(connection) => Box::pin(connection.exchange(call, observer)).await,
+            Self::H2(connection) => Box::pin(connection.exchange(outgoing, to, observer)).await,
+            Self::Raw(connection) => Box::pin(connection.exchange(outgoing, observer)).await,
+            Self::Udp(connection) => Box::pin(connection.exchange(outgoing, observer)).await,
+            Self::Ws(connection) => Box::pin(connection.exchange(outgoing, observer)).await,
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  load ─► Connection::open ─► Dialer ─► Transport (TCP, unix, TLS)
-//!       ─► Connection::exchange(Call, ExchangeObserver) ─► h1, h2 (and grpc over it), raw, udp, ws
+//!       ─► Connection::exchange(OutgoingRequest, ExchangeObserver) ─► h1, h2 (and grpc over it), raw, udp, ws
 //!                               ExchangeObserver ─► recorder, deadlines, taps
 //! ```
 pub mod connection;
@@ -17,5 +17,6 @@ pub mod raw;
 pub mod redirect;
 pub mod request;
 pub mod sending;
+pub mod serial;
 pub mod udp;
 pub mod ws;

@@ -15,19 +15,19 @@ use crate::template::scripted_request::ScriptedRequest;
 const MAX_OTHER_SERVERS: usize = 16;
 
 /// Headers that are for the workload's own server and go to no other (curl does the same).
-const FOR_HOME_ONLY: [&str; 4] = ["authorization", "cookie", "host", "proxy-authorization"];
+const FOR_OWN_SERVER_ONLY: [&str; 4] = ["authorization", "cookie", "host", "proxy-authorization"];
 
 /// How the redirects of one workload are followed, and which URLs its journeys may ask for. Shared by all workers.
 #[derive(Debug)]
 pub struct Redirects {
     rule: RedirectSpec,
     /// The workload's own server.
-    home: Origin,
+    own_origin: Origin,
     target: TargetSpec,
     requests: Vec<RequestSpec>,
     workload: String,
     /// The other servers that were needed so far.
-    places: Mutex<Vec<(Origin, Arc<Target>)>>,
+    other_servers: Mutex<Vec<(Origin, Arc<Target>)>>,
 }
 
 /// A response that sends its client elsewhere.
@@ -51,7 +51,7 @@ pub struct Hop {
     pub keep_alive: Template,
     pub close: Template,
     /// `None` if it goes to the workload's own server.
-    pub elsewhere: Option<Arc<Target>>,
+    pub other_target: Option<Arc<Target>>,
 }
 
 impl Redirects {
@@ -60,24 +60,24 @@ impl Redirects {
         let target = &spec.target;
         Some(Self {
             rule,
-            home: Origin::new(target.tls.is_some(), &target.host, target.port),
+            own_origin: Origin::new(target.tls.is_some(), &target.host, target.port),
             target: target.clone(),
             requests: spec.requests.clone(),
             workload: spec.name.clone(),
-            places: Mutex::default(),
+            other_servers: Mutex::default(),
         })
     }
 
     /// Whether any redirect is followed.
     pub fn follows(&self) -> bool {
-        self.rule.most > 0
+        self.rule.max_redirects > 0
     }
 
     /// The URL of a request: that of its hop, or this path at the workload's own server.
     pub fn url_of(&self, hop: Option<&Hop>, path: &[u8]) -> String {
         match hop {
             Some(hop) => hop.url.to_string(),
-            None => format!("{}{}", self.home, String::from_utf8_lossy(path)),
+            None => format!("{}{}", self.own_origin, String::from_utf8_lossy(path)),
         }
     }
 
@@ -106,7 +106,7 @@ impl Redirects {
             return Err("is empty".into());
         }
         let mut url = Url {
-            origin: self.home.clone(),
+            origin: self.own_origin.clone(),
             path: "/".into(),
         };
         for reference in base.into_iter().chain([reference]) {
@@ -143,14 +143,14 @@ impl Redirects {
         let scripted = scripted.map(|scripted| scripted.spec(first));
         let first = scripted.as_ref().unwrap_or(first);
         let count = hop.map_or(0, |hop| hop.count) + 1;
-        if count > self.rule.most {
-            return Err(format!("more than {} redirects", self.rule.most));
+        if count > self.rule.max_redirects {
+            return Err(format!("more than {} redirects", self.rule.max_redirects));
         }
         let (origin, method, with_body) = match hop {
             Some(hop) => (&hop.url.origin, &hop.method, hop.with_body),
-            None => (&self.home, &first.method, true),
+            None => (&self.own_origin, &first.method, true),
         };
-        let here = Url {
+        let current = Url {
             origin: origin.clone(),
             path: redirect.from.clone(),
         };
@@ -163,10 +163,10 @@ impl Redirects {
                 ));
             }
         };
-        let url = here
+        let url = current
             .join(location)
             .map_err(|why| format!("its Location cannot be followed: {why}"))?;
-        let (method, with_body) = changed(redirect.status, method, with_body);
+        let (method, with_body) = method_after(redirect.status, method, with_body);
         self.hop(first, url, method, with_body, count)
     }
 
@@ -189,7 +189,7 @@ impl Redirects {
         Ok(Hop {
             keep_alive: encode(true)?,
             close: encode(false)?,
-            elsewhere: self.place(&url.origin)?,
+            other_target: self.target_of(&url.origin)?,
             url,
             method,
             with_body,
@@ -200,7 +200,7 @@ impl Redirects {
     /// Whether `host` may be loaded: a server must not be able to direct the load at somebody else.
     fn allows(&self, host: &str) -> bool {
         let listed = |allowed: &String| bare_host(allowed).eq_ignore_ascii_case(host);
-        host == self.home.host || self.rule.hosts.iter().any(listed)
+        host == self.own_origin.host || self.rule.hosts.iter().any(listed)
     }
 
     fn request(
@@ -222,36 +222,39 @@ impl Redirects {
         if !with_body {
             spec.body_base64 = None;
         }
-        let at_home = url.origin == self.home;
-        spec.cookies &= at_home;
+        let is_own = url.origin == self.own_origin;
+        spec.cookies &= is_own;
         spec.headers.retain(|(name, _)| {
             let name = name.to_ascii_lowercase();
             (with_body || !name.starts_with("content-"))
-                && (at_home || !FOR_HOME_ONLY.contains(&name.as_str()))
+                && (is_own || !FOR_OWN_SERVER_ONLY.contains(&name.as_str()))
         });
         spec
     }
 
-    fn place(&self, origin: &Origin) -> Result<Option<Arc<Target>>, String> {
-        if *origin == self.home {
+    fn target_of(&self, origin: &Origin) -> Result<Option<Arc<Target>>, String> {
+        if *origin == self.own_origin {
             return Ok(None);
         }
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, target)) = places.iter().find(|(known, _)| known == origin) {
+        let mut other_servers = self
+            .other_servers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, target)) = other_servers.iter().find(|(known, _)| known == origin) {
             return Ok(Some(target.clone()));
         }
-        if places.len() >= MAX_OTHER_SERVERS {
+        if other_servers.len() >= MAX_OTHER_SERVERS {
             return Err(format!("to more than {MAX_OTHER_SERVERS} other servers"));
         }
         let target = self.target_at(origin).map_err(|error| error.to_string())?;
         let target = Arc::new(target);
-        places.push((origin.clone(), target.clone()));
+        other_servers.push((origin.clone(), target.clone()));
         Ok(Some(target))
     }
 
     fn target_at(&self, origin: &Origin) -> Result<Target, StartError> {
         // Only the target says through which network interface its address is reached.
-        let host = if origin.host == self.home.host {
+        let host = if origin.host == self.own_origin.host {
             &self.target.host
         } else {
             &origin.host
@@ -272,7 +275,7 @@ impl Redirects {
     /// The client's certificate is for the workload's own host only.
     fn tls_for(&self, host: &str) -> TlsSpec {
         let own = self.target.tls.clone().unwrap_or_default();
-        if host == self.home.host {
+        if host == self.own_origin.host {
             return own;
         }
         TlsSpec {
@@ -292,7 +295,7 @@ impl Hop {
 
 /// The next request's method, and whether it carries the body: by RFC 9110 section 15.4, where 301 and 302 turn POST
 /// into GET, as all clients do it, and leave other methods as they are.
-fn changed(status: u16, method: &str, with_body: bool) -> (String, bool) {
+fn method_after(status: u16, method: &str, with_body: bool) -> (String, bool) {
     match (status, method) {
         (301 | 302, "POST") => ("GET".to_owned(), false),
         (301 | 302 | 307 | 308, _) => (method.to_owned(), with_body),
@@ -351,12 +354,12 @@ mod tests {
             (308, "DELETE", "DELETE", true),
         ] {
             assert_eq!(
-                changed(status, method, true),
+                method_after(status, method, true),
                 (becomes.to_owned(), body),
                 "{status} {method}"
             );
         }
-        assert_eq!(changed(307, "GET", false), ("GET".to_owned(), false));
+        assert_eq!(method_after(307, "GET", false), ("GET".to_owned(), false));
     }
 
     #[test]
@@ -365,7 +368,7 @@ mod tests {
         let seen = redirects
             .next(0, None, None, &response(302, "c?q=1"))
             .unwrap();
-        assert!(seen.elsewhere.is_none());
+        assert!(seen.other_target.is_none());
         let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
         let start = format!("GET /a/c?q=1 HTTP/1.1\r\nHost: home\r\n{agent}");
         let own = "Cookie: c\r\nAuthorization: a\r\nX: y\r\n";
@@ -382,7 +385,7 @@ mod tests {
             let seen = redirects
                 .next(0, None, None, &response(307, location))
                 .unwrap();
-            assert!(seen.elsewhere.is_some());
+            assert!(seen.other_target.is_some());
             assert!(text(&seen).contains("X: y\r\n"), "{}", text(&seen));
             assert!(!text(&seen).contains("Cookie") && !text(&seen).contains("Authorization"));
         }
@@ -440,10 +443,10 @@ mod tests {
         ] {
             let hop = begin(base, reference).unwrap();
             assert_eq!(redirects.url_of(Some(&hop), b"/a/b"), target);
-            let home = target.starts_with("http://home/");
-            assert_eq!(hop.elsewhere.is_none(), home);
+            let own_origin = target.starts_with("http://home/");
+            assert_eq!(hop.other_target.is_none(), own_origin);
             assert!(text(&hop).starts_with("POST "));
-            assert_eq!(text(&hop).contains("Cookie: c"), home);
+            assert_eq!(text(&hop).contains("Cookie: c"), own_origin);
         }
         assert_eq!(redirects.url_of(None, b"/a/b"), "http://home/a/b");
         for (reference, why) in [

@@ -117,8 +117,8 @@ mod tests {
                 break;
             }
         }
-        let most = MAX_BYTES_AT_A_TIME;
-        assert_eq!(turns, [most, most, most / 2]);
+        let max = MAX_BYTES_AT_A_TIME;
+        assert_eq!(turns, [max, max, max / 2]);
         assert_eq!(woken.0.load(Ordering::Relaxed), 2, "it is woken to go on");
         assert!(sending.is_done());
     }

@@ -27,7 +27,7 @@ impl Feed {
             if row % ROWS_PER_MARK == 0 {
                 marks.push(at as u32);
             }
-            at = behind(&spec, at, spec.columns.len());
+            at = place_after(&spec, at, spec.columns.len());
         }
         Self {
             spec,
@@ -55,7 +55,7 @@ impl Feed {
         let columns = &self.spec.columns;
         let mark = self.marks[row as usize / ROWS_PER_MARK] as usize;
         let before = row as usize % ROWS_PER_MARK * columns.len();
-        let mut at = behind(&self.spec, mark, before);
+        let mut at = place_after(&self.spec, mark, before);
         for slot in columns {
             let (value, next) = value(&self.spec, at);
             slots.set(*slot, Some(value));
@@ -71,7 +71,7 @@ fn value(spec: &FeedSpec, at: usize) -> (&[u8], usize) {
 }
 
 /// Returns the place after the given number of values that begin at `at`.
-fn behind(spec: &FeedSpec, at: usize, values: usize) -> usize {
+fn place_after(spec: &FeedSpec, at: usize, values: usize) -> usize {
     (0..values).fold(at, |at, _| value(spec, at).1)
 }
 

@@ -2,7 +2,7 @@
 
 use std::iter::once;
 
-use crate::body::capture::InHead;
+use crate::body::capture::HeadCapture;
 use crate::journey::feed::Feed;
 use crate::schedule::mix::Mix;
 use crate::schedule::random::Rng;
@@ -31,7 +31,7 @@ pub struct Program {
     pub steps: Vec<Step>,
     pub feeds: Vec<Feed>,
     /// Slots to empty when the journey begins, because its responses filled them last time.
-    pub forgotten: Vec<usize>,
+    pub cleared_slots: Vec<usize>,
     /// The number of the script that decides which step comes next; `None` if the operations do.
     pub script: Option<usize>,
     /// The most connections that a client may have.
@@ -51,11 +51,11 @@ enum Operation {
         to: usize,
     },
     /// Sends the step, and those that are sent together with it.
-    Ask(usize),
+    Send(usize),
     /// Ends the journey if the condition holds.
     EndIf(ConditionSpec),
     /// Jumps back until this operation has been reached `times` times.
-    Again {
+    Repeat {
         times: u32,
         to: usize,
     },
@@ -97,7 +97,7 @@ pub struct Capture {
 
 #[derive(Debug)]
 pub enum CaptureSource {
-    Head(InHead),
+    Head(HeadCapture),
     /// The number of the request's tap that keeps the value.
     Tap(usize),
 }
@@ -112,37 +112,40 @@ impl Program {
         slots: &mut usize,
     ) -> Self {
         let mut operations = Vec::new();
-        let mut forgotten = Vec::new();
+        let mut cleared_slots = Vec::new();
         let groups = groups(&spec.steps);
         for (index, step) in spec.steps.iter().enumerate() {
             if groups[index] != 1 {
                 if groups[index] > 1 {
-                    operations.push(Operation::Ask(index));
+                    operations.push(Operation::Send(index));
                 }
                 if step.once.is_none() {
-                    forgotten.extend(captured(step));
+                    cleared_slots.extend(captured(step));
                 }
                 continue;
             }
             let guards = usize::from(step.once.is_some()) + usize::from(step.when.is_some());
             let first = operations.len() + guards;
-            let after = usize::from(step.stop_when.is_some()) + usize::from(step.repeat > 1);
-            let behind = first + 1 + after;
+            let trailing = usize::from(step.stop_when.is_some()) + usize::from(step.repeat > 1);
+            let next_step = first + 1 + trailing;
             if let Some(slot) = step.once {
-                operations.push(Operation::UnlessEmpty { slot, to: behind });
+                operations.push(Operation::UnlessEmpty {
+                    slot,
+                    to: next_step,
+                });
             } else {
-                forgotten.extend(captured(step));
+                cleared_slots.extend(captured(step));
             }
             if let Some(condition) = step.when.clone() {
                 operations.push(Operation::Unless {
                     condition,
-                    to: behind,
+                    to: next_step,
                 });
             }
-            operations.push(Operation::Ask(index));
+            operations.push(Operation::Send(index));
             operations.extend(step.stop_when.clone().map(Operation::EndIf));
             if step.repeat > 1 {
-                operations.push(Operation::Again {
+                operations.push(Operation::Repeat {
                     times: step.repeat,
                     to: first,
                 });
@@ -157,7 +160,7 @@ impl Program {
             steps: steps.collect(),
             operations,
             feeds,
-            forgotten,
+            cleared_slots,
             script: None,
             connections: spec.connections as usize,
         }
@@ -211,7 +214,7 @@ impl Step {
             slot: capture.slot,
             base: capture.base,
             source: capture.from.to_string(),
-            from: InHead::of(&capture.from).map_or_else(
+            from: HeadCapture::of(&capture.from).map_or_else(
                 || {
                     tap += 1;
                     CaptureSource::Tap(tap - 1)
@@ -267,11 +270,11 @@ impl Position {
                 Operation::UnlessEmpty { .. } | Operation::Unless { .. } | Operation::EndIf(_) => {
                     next
                 }
-                Operation::Ask(step) => {
+                Operation::Send(step) => {
                     self.operation = next;
                     return Some(*step);
                 }
-                Operation::Again { times, to } => {
+                Operation::Repeat { times, to } => {
                     self.rounds += 1;
                     if self.rounds < *times {
                         *to as u32
@@ -380,7 +383,7 @@ mod tests {
         assert_eq!(
             way(&program, &slots),
             [1],
-            "what is passed over leads behind all of it"
+            "what is passed over leads to the step after all of it"
         );
     }
 
@@ -391,7 +394,7 @@ mod tests {
         let program = program(
             &json!([{"request": 0, "once": 1, "capture": [token]}, {"request": 1, "capture": [id]}]),
         );
-        assert_eq!(program.forgotten, [2]);
+        assert_eq!(program.cleared_slots, [2]);
     }
 
     #[test]

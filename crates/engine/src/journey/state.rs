@@ -66,7 +66,7 @@ impl JourneyState {
         if let Some(script_state) = &mut self.script_state {
             script_state.begin();
         }
-        for slot in &program.forgotten {
+        for slot in &program.cleared_slots {
             self.slots.set(*slot, None);
         }
         let mut rows = program
@@ -85,7 +85,7 @@ impl JourneyState {
         random: &mut Rng,
     ) -> Next {
         if let (Some(script), Some(scripts)) = (program.script, scripts) {
-            return self.go_on(scripts, script, random);
+            return self.resume_script(scripts, script, random);
         }
         let mut position = self.position;
         let step = position.next(program, &self.scope(journeys), random);
@@ -93,7 +93,7 @@ impl JourneyState {
         step.map_or(Next::End, Next::Step)
     }
 
-    fn go_on(&mut self, scripts: &Vm, script: usize, random: &mut Rng) -> Next {
+    fn resume_script(&mut self, scripts: &Vm, script: usize, random: &mut Rng) -> Next {
         let script_state = match &mut self.script_state {
             Some(script_state) => script_state,
             none => match scripts.client(u64::from(self.number)) {
@@ -111,7 +111,7 @@ impl JourneyState {
 
     /// Returns the pause after a step.
     pub fn pause(&mut self, step: &Step, random: &mut Rng) -> u64 {
-        let turn = step.pauses.map_or(1, |slot| self.slots.count(slot));
+        let turn = step.pauses.map_or(1, |slot| self.slots.increment(slot));
         pause(&step.think, turn, random)
     }
 

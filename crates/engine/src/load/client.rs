@@ -13,7 +13,7 @@ use crate::exchange::destination::Destination;
 use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::redirect::Hop;
-use crate::exchange::request::Call;
+use crate::exchange::request::{OutgoingRequest, Protocol};
 use crate::load::Shared;
 use crate::load::plan::Workload;
 use crate::load::step::{StepContext, StepResponse};
@@ -122,8 +122,8 @@ impl Client {
         }
     }
 
-    /// Creates another connection of the same client.
-    pub fn sibling(&self) -> Self {
+    /// Creates another connection of the same client, with a task of its own.
+    pub fn with_another_connection(&self) -> Self {
         let task = self.task.take_another();
         Self::new(self.shared().clone(), task, self.workload(), self.number())
     }
@@ -249,8 +249,9 @@ impl Client {
         }
         let hop = redirect_state.hop.take();
         let connections = &mut self.connections;
-        let sibling = request.websocket.is_some() && workload.journeys.is_some();
-        let (target, slot, mut socket) = if sibling {
+        let is_extra_socket =
+            matches!(request.protocol, Protocol::WebSocket(_)) && workload.journeys.is_some();
+        let (target, slot, mut socket) = if is_extra_socket {
             (
                 None,
                 &mut **connections.socket.get_or_insert_default(),
@@ -260,17 +261,18 @@ impl Client {
             connections.slot_for(hop.as_deref(), &mut redirect_state.remote, &self.task)
         };
         let used = slot.used.saturating_add(1);
-        let last = job.last || per_connection(workload).is_some_and(|most| u64::from(used) >= most);
-        let mut call = Call {
+        let last_on_connection =
+            job.last || per_connection(workload).is_some_and(|most| u64::from(used) >= most);
+        let mut outgoing = OutgoingRequest {
             request,
             template: match &hop {
-                Some(hop) => hop.template(last),
-                None => request.template(last),
+                Some(hop) => hop.template(last_on_connection),
+                None => request.template(last_on_connection),
             },
             random,
             source: context.as_deref().map(StepContext::source),
-            before: self.begun - 1,
-            last,
+            earlier_requests: self.begun - 1,
+            last_on_connection,
         };
         let mut to = Destination {
             dialer: &shared.dialers[workload.index],
@@ -285,7 +287,7 @@ impl Client {
                     &mut to,
                     &shared.pools[workload.index],
                     one.filter(|_| target.is_none()),
-                    &mut call,
+                    &mut outgoing,
                     &mut observer,
                 ));
                 let opened = match &mut socket {
@@ -310,10 +312,10 @@ impl Client {
         };
         slot.used = used;
         let mut outcome = match socket {
-            None => connection.exchange(call, &mut to, &mut observer).await,
+            None => connection.exchange(outgoing, &mut to, &mut observer).await,
             // Boxed because few clients have a WebSocket besides.
             Some(socket) => {
-                let exchange = Box::pin(connection.exchange(call, &mut to, &mut observer));
+                let exchange = Box::pin(connection.exchange(outgoing, &mut to, &mut observer));
                 socket
                     .listen_during(&shared, workload.index, &self.task, exchange)
                     .await
@@ -430,7 +432,7 @@ impl ClientConnections {
             .socket
             .as_deref_mut()
             .filter(|slot| slot.connection.is_some());
-        let Some(target) = hop.and_then(|hop| hop.elsewhere.as_ref()) else {
+        let Some(target) = hop.and_then(|hop| hop.other_target.as_ref()) else {
             return (None, &mut self.slot, socket);
         };
         if let Some(mut other) = remote.take_if(|remote| !Arc::ptr_eq(&remote.target, target)) {

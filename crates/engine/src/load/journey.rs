@@ -144,7 +144,7 @@ pub fn run_journey<'a>(
                         journeys_of(workload),
                         journey as usize,
                         number as usize,
-                        journey_client.parallel.connection(),
+                        journey_client.parallel.http2().map(|http2| &**http2),
                     );
                     if !std::mem::take(&mut counted) {
                         let recorded = context.recorded(workload);

@@ -122,7 +122,7 @@ impl Dispatch {
         let Shared {
             tasks, recorder, ..
         } = &*self.shared;
-        due - now <= tasks.lead()
+        due - now <= tasks.lead_ns()
             && tasks.running(due)
             && !self.idle.borrow().is_empty()
             && !recorder.borrow().any_in_flight()
@@ -260,7 +260,7 @@ impl Dispatch {
         self.idle.borrow_mut().push(mailbox.clone());
         if self.starved.take() {
             self.starved_until.set(now);
-            self.shared.tasks.wake_own();
+            self.shared.tasks.wake_main();
         }
         self.check_done();
         client.wait_for(|| mailbox.job.take()).await

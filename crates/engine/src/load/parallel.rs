@@ -30,12 +30,13 @@ pub struct JourneyClient {
 ///
 /// Boxed because most clients have none.
 #[derive(Default)]
-pub struct ParallelClients(Option<Box<Siblings>>);
+pub struct ParallelClients(Option<Box<AdditionalConnections>>);
 
-struct Siblings {
+struct AdditionalConnections {
+    /// Each has one connection, or one stream.
     clients: Vec<Client>,
     /// Over HTTP/2, the one connection whose streams they are.
-    connection: Option<Rc<OneConnection>>,
+    http2: Option<Rc<OneConnection>>,
 }
 
 /// The steps that are due together, when, and for whom.
@@ -79,33 +80,33 @@ impl ParallelClients {
         let mut programs = workload.journeys.iter().flat_map(|all| &all.programs);
         Self(programs.any(Program::sends_together).then(|| {
             let (pool, target) = (&shared.pools[workload.index], &workload.target);
-            let one = target.http2.map(|_| OneConnection::of(pool, target));
-            Box::new(Siblings {
+            let http2 = target.http2.map(|_| OneConnection::of(pool, target));
+            Box::new(AdditionalConnections {
                 clients: Vec::new(),
-                connection: one.map(Rc::new),
+                http2: http2.map(Rc::new),
             })
         }))
     }
 
     /// The connection for all requests, if steps are sent together over HTTP/2.
-    pub fn connection(&self) -> Option<&OneConnection> {
+    pub fn http2(&self) -> Option<&Rc<OneConnection>> {
         self.0
             .as_ref()
-            .and_then(|siblings| siblings.connection.as_deref())
+            .and_then(|additional| additional.http2.as_ref())
     }
 
     /// Returns the first `count` of them, creating those that are missing.
-    async fn take(&mut self, count: usize, sibling: &Client) -> &mut [Client] {
-        let Some(siblings) = &mut self.0 else {
+    async fn first(&mut self, count: usize, client: &Client) -> &mut [Client] {
+        let Some(additional) = &mut self.0 else {
             return &mut [];
         };
-        let parallel = &mut siblings.clients;
-        while parallel.len() < count {
-            let lane = sibling.sibling();
-            lane.task.register().await;
-            parallel.push(lane);
+        let clients = &mut additional.clients;
+        while clients.len() < count {
+            let another = client.with_another_connection();
+            another.task.register().await;
+            clients.push(another);
         }
-        &mut parallel[..count]
+        &mut clients[..count]
     }
 }
 
@@ -127,33 +128,30 @@ pub fn send_together<'a>(
         let members = state
             .borrow()
             .members(journeys, program, group.first, random);
-        let one = parallel
-            .0
-            .as_ref()
-            .and_then(|siblings| siblings.connection.clone());
-        let one = one.as_deref();
-        let context = |number| StepContext::new(state, journeys, group.journey, number, one);
+        let http2 = parallel.http2().cloned();
+        let http2 = http2.as_deref();
+        let context = |number| StepContext::new(state, journeys, group.journey, number, http2);
         let due = group.ran.unwrap_or(group.intended);
         for number in members.iter().skip(usize::from(group.counted)) {
             let recorded = context(*number).recorded(workload);
             shared.recorder.borrow_mut().due(recorded, due);
         }
-        // Each step has a random stream of its own, so that the order in which they are sent does not matter.
-        let streams = members
+        // Each step has random numbers of its own, so that the order in which they are sent does not matter.
+        let unsent = members
             .iter()
             .map(|number| (*number, Rng::new(random.below(u64::MAX), &[])));
-        let waiting = RefCell::new(streams.collect::<VecDeque<_>>());
+        let unsent = RefCell::new(unsent.collect::<VecDeque<_>>());
         // Over HTTP/2 each step is a stream of its own, and waits for a free one if the server accepts no more.
-        let most = one.map_or(program.connections, |_| members.len());
-        let count = most.min(members.len());
-        let parallel = parallel.take(count.saturating_sub(1), client).await;
+        let max_at_once = http2.map_or(program.connections, |_| members.len());
+        let count = max_at_once.min(members.len());
+        let additional = parallel.first(count.saturating_sub(1), client).await;
         let ended: RefCell<Vec<(usize, Ended)>> = RefCell::default();
-        let ways = once(client).chain(parallel).take(count).map(|client| {
+        let senders = once(client).chain(additional).take(count).map(|client| {
             Box::pin(async {
                 let client = client;
                 let mut ran = group.ran;
                 loop {
-                    let Some((number, mut random)) = waiting.borrow_mut().pop_front() else {
+                    let Some((number, mut random)) = unsent.borrow_mut().pop_front() else {
                         break;
                     };
                     let context = context(number);
@@ -167,12 +165,12 @@ pub fn send_together<'a>(
                     let done = client.perform(job, &mut random, Some(context)).await;
                     ended.borrow_mut().push((number, done));
                 }
-                // It listens until the other ways have ended, too: the server may ping its WebSocket.
+                // It listens until the others have ended, too: the server may ping its WebSocket.
                 client.wait_for(|| None::<()>).await;
             })
         });
         let over = || ended.borrow().len() == members.len();
-        all(ways.collect(), over).await;
+        run_until(over, senders.collect()).await;
         let mut ended = ended.into_inner();
         ended.sort_unstable_by_key(|(number, _)| *number);
         let outcomes = || ended.iter().map(|(number, done)| (*number, done.outcome));
@@ -189,10 +187,10 @@ pub fn send_together<'a>(
     })
 }
 
-/// Goes all `ways` until everything is `over`.
-async fn all<F: Future<Output = ()>>(mut ways: Vec<Pin<Box<F>>>, over: impl Fn() -> bool) {
+/// Polls all `futures` until everything is `over`.
+async fn run_until<F: Future<Output = ()>>(over: impl Fn() -> bool, mut futures: Vec<Pin<Box<F>>>) {
     poll_fn(|cx| {
-        ways.retain_mut(|way| way.as_mut().poll(cx).is_pending());
+        futures.retain_mut(|future| future.as_mut().poll(cx).is_pending());
         if over() {
             Poll::Ready(())
         } else {

@@ -152,8 +152,8 @@ impl<'a> StepContext<'a> {
         let mut outcome = response.outcome;
         if outcome == Outcome::Ok && !response.redirects {
             let url = response.url.as_deref();
-            let found = self.capture(&mut state.slots, head.as_ref(), url, request, taps);
-            if let Some(why) = found {
+            let missing = self.capture(&mut state.slots, head.as_ref(), url, request, taps);
+            if let Some(why) = missing {
                 outcome = Outcome::CaptureFailed;
                 sample.why = Some(why.into());
             } else if let Some(once) = self.step().once {
@@ -164,7 +164,7 @@ impl<'a> StepContext<'a> {
             taps.forget();
         }
         if let Some(mut transcript) = response.transcript {
-            transcript.head(response.head.as_deref().unwrap_or_default());
+            transcript.add_head(response.head.as_deref().unwrap_or_default());
             recorder.borrow_mut().trace(Trace {
                 workload: sample.workload as u32,
                 journey: self.journey as u32,
@@ -207,17 +207,17 @@ impl<'a> StepContext<'a> {
         let step = self.step();
         let mut why = None;
         for capture in &step.captures {
-            let found = match &capture.from {
+            let value = match &capture.from {
                 CaptureSource::Head(source) => {
                     head.map_or(Err(Missing::Nothing), |head| source.find(head))
                 }
                 CaptureSource::Tap(number) => taps.kept(&request.taps, *number),
             };
-            slots.set(capture.slot, found.as_deref().ok());
+            slots.set(capture.slot, value.as_deref().ok());
             if let Some(base) = capture.base {
                 slots.set(base, url.map(str::as_bytes));
             }
-            if let Err(missing) = found {
+            if let Err(missing) = value {
                 why.get_or_insert_with(|| {
                     format!("{}: {} {missing}", capture.name, capture.source)
                 });
@@ -228,10 +228,10 @@ impl<'a> StepContext<'a> {
 
     fn captured(&self, slots: &Slots) -> Vec<(String, Vec<u8>)> {
         let captures = self.step().captures.iter();
-        let known = captures.filter_map(|capture| {
+        let values = captures.filter_map(|capture| {
             let value = slots.get(capture.slot)?;
             Some((capture.name.clone(), value.to_vec()))
         });
-        known.collect()
+        values.collect()
     }
 }

@@ -56,26 +56,26 @@ impl BusyPolling {
 
     /// Notes that a turn begins. The previous turn counts as waiting if nothing was done in it.
     pub fn begin_turn(&self, now: u64) {
-        let look = now.saturating_sub(self.turn.replace(now));
-        if self.on && !self.worked.replace(false) && look < MAX_POLL_NS {
-            self.waited_ns.set(self.waited_ns.get() + look);
+        let turn_ns = now.saturating_sub(self.turn.replace(now));
+        if self.on && !self.worked.replace(false) && turn_ns < MAX_POLL_NS {
+            self.waited_ns.set(self.waited_ns.get() + turn_ns);
         }
     }
 
     /// Notes that something was done in this turn.
-    pub fn work(&self) {
+    pub fn note_work(&self) {
         self.worked.set(true);
     }
 
     /// How long before its due time a request may be prepared; [`Self::wait_until`] then waits for the due time.
-    pub fn lead(&self) -> u64 {
+    pub fn lead_ns(&self) -> u64 {
         if self.on { LEAD_NS } else { 0 }
     }
 
     /// Busy-waits until `at`, but for at most [`Self::lead`]. Returns the time.
     pub fn wait_until(&self, clock: Clock, at: u64) -> u64 {
         let begin = clock.now();
-        let at = at.min(begin + self.lead());
+        let at = at.min(begin + self.lead_ns());
         let wait = at.saturating_sub(begin);
         self.waited_ns.set(self.waited_ns.get() + wait);
         let mut now = begin;
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn asleep_nothing_is_begun_before_its_moment() {
         let busy_polling = BusyPolling::new(false, Rc::default());
-        assert_eq!(busy_polling.lead(), 0);
+        assert_eq!(busy_polling.lead_ns(), 0);
         let clock = Clock::starting_at(monotonic_ns());
         assert!(busy_polling.wait_until(clock, u64::MAX) < u64::MAX);
     }
@@ -160,10 +160,10 @@ mod tests {
     fn turns_in_which_nothing_was_done_are_waiting_and_others_are_work() {
         let waited = Rc::new(Cell::new(0));
         let busy_polling = BusyPolling::new(true, waited.clone());
-        for (now, work) in [(0, false), (700, false), (1500, true), (2500, false)] {
+        for (now, note_work) in [(0, false), (700, false), (1500, true), (2500, false)] {
             busy_polling.begin_turn(now);
-            if work {
-                busy_polling.work();
+            if note_work {
+                busy_polling.note_work();
             }
         }
         // The last turn was interrupted for a long time.

@@ -6,6 +6,6 @@ mod linux;
 mod macos;
 
 #[cfg(target_os = "linux")]
-pub use linux::{Cores, pin, precede};
+pub use linux::{Cores, pin, use_real_time_priority};
 #[cfg(target_os = "macos")]
-pub use macos::{Cores, pin, precede};
+pub use macos::{Cores, pin, use_real_time_priority};

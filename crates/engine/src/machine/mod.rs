@@ -5,6 +5,8 @@ pub mod clock;
 pub mod cores;
 pub mod open_files;
 pub mod prefetch;
+#[cfg(target_os = "linux")]
+mod socket_option;
 pub mod sockets;
 pub mod stamps;
 pub mod tasks;

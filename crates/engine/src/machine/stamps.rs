@@ -6,6 +6,6 @@ mod linux;
 mod macos;
 
 #[cfg(target_os = "linux")]
-pub use linux::{ask, stamp_of};
+pub use linux::{enable, stamp_of};
 #[cfg(target_os = "macos")]
-pub use macos::{ask, stamp_of};
+pub use macos::{enable, stamp_of};

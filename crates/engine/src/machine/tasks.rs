@@ -34,7 +34,7 @@ pub struct Tasks {
     timers: RefCell<TimerQueue>,
     alarm: AsyncFd<Timer>,
     /// The time to which the alarm is set.
-    armed: Cell<u64>,
+    armed_for: Cell<u64>,
     /// The slot whose task was prefetched last.
     fetched: Cell<u32>,
     busy_polling: BusyPolling,
@@ -43,9 +43,9 @@ pub struct Tasks {
     end: Cell<u64>,
     stopping: Cell<bool>,
     /// Whether a task has panicked.
-    broken: Cell<bool>,
+    panicked: Cell<bool>,
     /// The waker of the worker's own loop, which has no slot.
-    own: RefCell<Option<Waker>>,
+    main: RefCell<Option<Waker>>,
 }
 
 /// The data of all tasks, by slot.
@@ -79,27 +79,27 @@ impl Tasks {
             turn: Cell::new(0),
             timers: RefCell::default(),
             alarm: alarm?,
-            armed: Cell::new(u64::MAX),
+            armed_for: Cell::new(u64::MAX),
             fetched: Cell::new(u32::MAX),
             busy_polling,
             table: RefCell::default(),
             end: Cell::new(u64::MAX),
             stopping: Cell::new(false),
-            broken: Cell::new(false),
-            own: RefCell::default(),
+            panicked: Cell::new(false),
+            main: RefCell::default(),
         }))
     }
 
     /// Stores the waker of the current task as that of the worker's own loop; returns it.
     pub async fn register_main(&self) -> Waker {
-        let own = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-        *self.own.borrow_mut() = Some(own.clone());
-        own
+        let main = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+        *self.main.borrow_mut() = Some(main.clone());
+        main
     }
 
     /// Begins a turn of the worker's own loop: wakes the tasks whose timers are due. Returns the time.
     pub fn begin_turn(&self) -> u64 {
-        assert!(!self.broken.get(), "a task of this worker has panicked");
+        assert!(!self.panicked.get(), "a task of this worker has panicked");
         let now = self.clock.now();
         self.turn.set(now);
         self.busy_polling.begin_turn(now);
@@ -122,7 +122,7 @@ impl Tasks {
             return;
         };
         let due = due.min(latest);
-        if due == self.armed.get() {
+        if due == self.armed_for.get() {
             return;
         }
         while let Poll::Ready(Ok(mut gone_off)) = self.alarm.poll_read_ready(cx) {
@@ -142,13 +142,16 @@ impl Tasks {
     }
 
     fn arm(&self, due: u64) {
-        self.armed.set(due);
+        self.armed_for.set(due);
         self.alarm.get_ref().set(self.clock.monotonic(due));
     }
 
     /// Brings about another turn of the worker's own loop.
-    pub fn wake_own(&self) {
-        self.own.borrow().as_ref().inspect(|own| own.wake_by_ref());
+    pub fn wake_main(&self) {
+        self.main
+            .borrow()
+            .as_ref()
+            .inspect(|main| main.wake_by_ref());
     }
 
     pub fn wake_overdue(&self, now: u64) {
@@ -163,9 +166,9 @@ impl Tasks {
         }
     }
 
-    /// How long before its due time a request may be prepared.
-    pub fn lead(&self) -> u64 {
-        self.busy_polling.lead()
+    /// How long before its due time a request may be prepared, in ns.
+    pub fn lead_ns(&self) -> u64 {
+        self.busy_polling.lead_ns()
     }
 
     pub fn set_end(&self, end: u64) {
@@ -195,7 +198,7 @@ impl Tasks {
 
     /// Wakes a task. A needless wake-up does no harm, as every wait checks its own condition.
     pub fn wake(&self, slot: u32) {
-        self.busy_polling.work();
+        self.busy_polling.note_work();
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
             waker.wake_by_ref();
         }
@@ -205,8 +208,8 @@ impl Tasks {
         self.timers.borrow_mut().push(due, slot);
         if self.busy_polling.is_on() {
             // The next turn decides how it is waited for.
-            self.wake_own();
-        } else if due < self.armed.get() {
+            self.wake_main();
+        } else if due < self.armed_for.get() {
             self.arm(due);
         }
     }
@@ -276,7 +279,7 @@ impl Task {
 
     /// Returns the time. Counts as work: only a task that does something asks for it.
     pub fn now(&self) -> u64 {
-        self.tasks.busy_polling.work();
+        self.tasks.busy_polling.note_work();
         self.tasks.clock.now()
     }
 
@@ -284,13 +287,13 @@ impl Task {
     ///
     /// `None` if that cannot be done reliably.
     pub fn to_run_clock(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
-        self.tasks.busy_polling.work();
+        self.tasks.busy_polling.note_work();
         self.tasks.wall_clock.to_run_clock(unix_ns, earliest)
     }
 
     /// Busy-waits for a moment that is near; returns the time.
     pub fn wait_until(&self, at: u64) -> u64 {
-        self.tasks.busy_polling.work();
+        self.tasks.busy_polling.note_work();
         self.tasks.busy_polling.wait_until(self.tasks.clock, at)
     }
 
@@ -299,7 +302,7 @@ impl Task {
         self.tasks.busy_polling.expect_response(now);
         if self.tasks.busy_polling.is_on() {
             // This turn may have decided to sleep before the task ran that sends something.
-            self.tasks.wake_own();
+            self.tasks.wake_main();
         }
     }
 
@@ -415,8 +418,8 @@ impl Drop for Task {
     fn drop(&mut self) {
         // The runtime catches the panic of a task, so nobody else would notice it.
         if thread::panicking() {
-            self.tasks.broken.set(true);
-            self.tasks.wake_own();
+            self.tasks.panicked.set(true);
+            self.tasks.wake_main();
         }
         self.tasks.table.borrow_mut().leave(self.slot);
     }
@@ -470,7 +473,7 @@ mod tests {
             let busy_polling = BusyPolling::new(busy_poll, Rc::default());
             let tasks = Tasks::new(Clock::starting_at(monotonic_ns()), busy_polling).unwrap();
             let turns = Arc::new(Counting(AtomicU32::new(0)));
-            *tasks.own.borrow_mut() = Some(turns.clone().into());
+            *tasks.main.borrow_mut() = Some(turns.clone().into());
             Task::take(&tasks).expect_response(5);
             assert_eq!(turns.0.load(Ordering::Relaxed), expected, "{busy_poll}");
         }

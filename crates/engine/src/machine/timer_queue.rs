@@ -19,7 +19,7 @@ pub struct TimerQueue {
     /// The entries of the buckets whose time has come.
     near: BinaryHeap<Reverse<Entry>>,
     /// The number of the first bucket whose time has not come.
-    coming: u64,
+    next_bucket: u64,
     /// The buckets, each at its number modulo `BUCKETS`. One may also hold entries of later turns of the ring.
     ring: Vec<Vec<Entry>>,
     /// The earliest entry of the ring.
@@ -30,7 +30,7 @@ impl Default for TimerQueue {
     fn default() -> Self {
         Self {
             near: BinaryHeap::new(),
-            coming: 0,
+            next_bucket: 0,
             ring: vec![Vec::new(); BUCKETS as usize],
             earliest: None,
         }
@@ -40,11 +40,11 @@ impl Default for TimerQueue {
 impl TimerQueue {
     pub fn push(&mut self, due: u64, slot: u32) {
         let entry = (due, slot);
-        if number(entry) < self.coming {
+        if bucket_of(entry) < self.next_bucket {
             self.near.push(Reverse(entry));
             return;
         }
-        self.ring[place(number(entry))].push(entry);
+        self.ring[place(bucket_of(entry))].push(entry);
         if self.earliest.is_none_or(|earliest| entry < earliest) {
             self.earliest = Some(entry);
         }
@@ -52,7 +52,7 @@ impl TimerQueue {
 
     /// Removes and returns the next slot that is due at `now`, in order of time. `now` must never decrease.
     pub fn pop_due(&mut self, now: u64) -> Option<u32> {
-        self.reach(now);
+        self.advance(now);
         let Reverse((due, slot)) = *self.near.peek()?;
         if due > now {
             return None;
@@ -68,39 +68,39 @@ impl TimerQueue {
     }
 
     /// Moves the entries of the buckets whose time has come into the heap.
-    fn reach(&mut self, now: u64) {
+    fn advance(&mut self, now: u64) {
         let Some(earliest) = self.earliest.filter(|(due, _)| *due <= now) else {
             return;
         };
-        let (first, current) = (number(earliest), now >> BUCKET_BITS);
-        for reached in first..=current.min(first + BUCKETS - 1) {
-            let bucket = &mut self.ring[place(reached)];
-            let due = bucket.extract_if(.., |entry| number(*entry) <= current);
+        let (first, current) = (bucket_of(earliest), now >> BUCKET_BITS);
+        for bucket_number in first..=current.min(first + BUCKETS - 1) {
+            let bucket = &mut self.ring[place(bucket_number)];
+            let due = bucket.extract_if(.., |entry| bucket_of(*entry) <= current);
             self.near.extend(due.map(Reverse));
             // Otherwise, if all entries are always due together, every bucket would in time keep room for all of them.
             bucket.shrink_to_fit();
         }
-        self.coming = current + 1;
+        self.next_bucket = current + 1;
         self.earliest = self.find_earliest();
     }
 
     fn find_earliest(&self) -> Option<Entry> {
         let in_this_turn = |bucket| {
             let entries = self.ring[place(bucket)].iter().copied();
-            entries.filter(|entry| number(*entry) == bucket).min()
+            entries.filter(|entry| bucket_of(*entry) == bucket).min()
         };
-        (self.coming..self.coming.saturating_add(BUCKETS))
+        (self.next_bucket..self.next_bucket.saturating_add(BUCKETS))
             .find_map(in_this_turn)
             .or_else(|| self.ring.iter().flatten().copied().min())
     }
 }
 
-fn number((due, _): Entry) -> u64 {
+fn bucket_of((due, _): Entry) -> u64 {
     due >> BUCKET_BITS
 }
 
-fn place(number: u64) -> usize {
-    (number % BUCKETS) as usize
+fn place(bucket: u64) -> usize {
+    (bucket % BUCKETS) as usize
 }
 
 #[cfg(test)]

@@ -9,40 +9,40 @@ use crate::machine::clock::{Clock, monotonic_ns, unix_ns};
 
 /// Both clocks count as read at one moment if reading them took no longer than this. Otherwise they are read again, up
 /// to `TRIES` times in all.
-const AT_ONCE_NS: u64 = 5_000;
+const MAX_READING_NS: u64 = 5_000;
 const TRIES: usize = 4;
 
-/// How exactly a moment is known.
-const UNSURE_NS: u64 = 10_000;
+/// How exactly a moment is known, in ns.
+const TOLERANCE_NS: u64 = 10_000;
 
 /// The kernel slews the wall clock by at most 1/2000. If it deviates by more than 1/1000, it was set.
-const SLEWED: u64 = 1_000;
+const SLEW_RATIO: u64 = 1_000;
 
 /// One worker's view of the wall clock.
 #[derive(Debug)]
 pub struct WallClock {
     clock: Clock,
-    last: Cell<Both>,
+    last: Cell<ClockPair>,
     /// When the worker last noticed that the wall clock had been set.
-    set: Cell<u64>,
+    set_at: Cell<u64>,
 }
 
 /// Both clocks at one moment.
 #[derive(Debug, Clone, Copy)]
-struct Both {
+struct ClockPair {
     monotonic_ns: u64,
     unix_ns: u64,
 }
 
-impl Both {
+impl ClockPair {
     /// Reads both clocks. `None` if too much time passed between the two readings every time.
     fn read() -> Option<Self> {
         (0..TRIES).find_map(|_| {
             let before = monotonic_ns();
             let unix_ns = unix_ns();
-            let apart = monotonic_ns() - before;
-            (apart <= AT_ONCE_NS).then_some(Self {
-                monotonic_ns: before + apart / 2,
+            let elapsed = monotonic_ns() - before;
+            (elapsed <= MAX_READING_NS).then_some(Self {
+                monotonic_ns: before + elapsed / 2,
                 unix_ns,
             })
         })
@@ -56,20 +56,20 @@ impl Both {
     /// Whether the wall clock was set between `earlier` and now.
     fn is_set_since(self, earlier: Self) -> bool {
         let passed = self.monotonic_ns.saturating_sub(earlier.monotonic_ns);
-        self.ahead_ns().abs_diff(earlier.ahead_ns()) > UNSURE_NS + passed / SLEWED
+        self.ahead_ns().abs_diff(earlier.ahead_ns()) > TOLERANCE_NS + passed / SLEW_RATIO
     }
 }
 
 impl WallClock {
     pub fn new(clock: Clock) -> Self {
-        let last = Both {
+        let last = ClockPair {
             monotonic_ns: monotonic_ns(),
             unix_ns: unix_ns(),
         };
         Self {
             clock,
             last: Cell::new(last),
-            set: Cell::new(0),
+            set_at: Cell::new(0),
         }
     }
 
@@ -77,25 +77,25 @@ impl WallClock {
     ///
     /// `None` if that cannot be done reliably.
     pub fn to_run_clock(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
-        self.moment_as_of(Both::read()?, unix_ns, earliest)
+        self.convert(ClockPair::read()?, unix_ns, earliest)
     }
 
-    fn moment_as_of(&self, both: Both, unix_ns: u64, earliest: u64) -> Option<u64> {
-        let now = self.clock.of(both.monotonic_ns);
-        if both.is_set_since(self.last.replace(both)) {
-            self.set.set(now);
+    fn convert(&self, pair: ClockPair, unix_ns: u64, earliest: u64) -> Option<u64> {
+        let now = self.clock.of(pair.monotonic_ns);
+        if pair.is_set_since(self.last.replace(pair)) {
+            self.set_at.set(now);
         }
-        if earliest < self.set.get() {
+        if earliest < self.set_at.get() {
             return None;
         }
-        let age = both
+        let age = pair
             .unix_ns
             .cast_signed()
             .wrapping_sub(unix_ns.cast_signed());
         let at = now.cast_signed().checked_sub(age)?;
         let at = u64::try_from(at).ok()?;
-        let true_at_all = earliest.saturating_sub(UNSURE_NS)..=now + UNSURE_NS;
-        true_at_all
+        let plausible = earliest.saturating_sub(TOLERANCE_NS)..=now + TOLERANCE_NS;
+        plausible
             .contains(&at)
             .then(|| at.max(earliest).min(now.max(earliest)))
     }
@@ -112,8 +112,8 @@ mod tests {
     const ZERO: u64 = HOUR;
 
     /// Both clocks at `at`, when the wall clock has been set forward by `set_by`.
-    fn both(at: u64, set_by: i64) -> Both {
-        Both {
+    fn pair(at: u64, set_by: i64) -> ClockPair {
+        ClockPair {
             monotonic_ns: ZERO + at,
             unix_ns: (UNIX + at).strict_add_signed(set_by),
         }
@@ -122,8 +122,8 @@ mod tests {
     fn wall_clock() -> WallClock {
         WallClock {
             clock: Clock::starting_at(ZERO),
-            last: Cell::new(both(0, 0)),
-            set: Cell::new(0),
+            last: Cell::new(pair(0, 0)),
+            set_at: Cell::new(0),
         }
     }
 
@@ -132,12 +132,12 @@ mod tests {
         let wall = wall_clock();
         let stamp = UNIX + 70 * MS;
         assert_eq!(
-            wall.moment_as_of(both(90 * MS, 0), stamp, 50 * MS),
+            wall.convert(pair(90 * MS, 0), stamp, 50 * MS),
             Some(70 * MS)
         );
         // The wall clock was slewed meanwhile.
         assert_eq!(
-            wall.moment_as_of(both(91 * MS, 500), stamp, 0),
+            wall.convert(pair(91 * MS, 500), stamp, 0),
             Some(70 * MS - 500)
         );
     }
@@ -145,13 +145,13 @@ mod tests {
     #[test]
     fn what_cannot_be_is_not_believed_and_a_little_is_put_right() {
         let wall = wall_clock();
-        let moment = |at: u64| wall.moment_as_of(both(90 * MS, 0), UNIX + at, 50 * MS);
+        let moment = |at: u64| wall.convert(pair(90 * MS, 0), UNIX + at, 50 * MS);
         assert_eq!(moment(50 * MS - 5_000), Some(50 * MS));
         assert_eq!(moment(90 * MS + 5_000), Some(90 * MS));
         assert_eq!(moment(49 * MS), None);
         assert_eq!(moment(91 * MS), None);
         for far in [0, u64::MAX, i64::MAX as u64] {
-            assert_eq!(wall.moment_as_of(both(90 * MS, 0), far, 50 * MS), None);
+            assert_eq!(wall.convert(pair(90 * MS, 0), far, 50 * MS), None);
         }
     }
 
@@ -162,14 +162,14 @@ mod tests {
             let wall = wall_clock();
             // The bytes came at 70 ms, and the clock was set at 80 ms: by the new clock they came at another time.
             let stamp = UNIX + 70 * MS;
-            assert_eq!(wall.moment_as_of(both(90 * MS, by), stamp, 50 * MS), None);
+            assert_eq!(wall.convert(pair(90 * MS, by), stamp, 50 * MS), None);
             // A later stamp is rejected too if the earliest moment for it is before the setting was noticed.
             let stamp = (UNIX + 85 * MS).strict_add_signed(by);
-            assert_eq!(wall.moment_as_of(both(91 * MS, by), stamp, 60 * MS), None);
+            assert_eq!(wall.convert(pair(91 * MS, by), stamp, 60 * MS), None);
             // A stamp for which the earliest moment is after that is accepted.
             let stamp = (UNIX + 93 * MS).strict_add_signed(by);
             assert_eq!(
-                wall.moment_as_of(both(95 * MS, by), stamp, 90 * MS),
+                wall.convert(pair(95 * MS, by), stamp, 90 * MS),
                 Some(93 * MS)
             );
         }
@@ -180,7 +180,7 @@ mod tests {
         let clock = Clock::starting_at(monotonic_ns().saturating_sub(HOUR));
         let wall = WallClock::new(clock);
         let before = clock.now();
-        let told = (0..1_000).find_map(|_| wall.to_run_clock(unix_ns(), before));
-        assert!((before..=clock.now()).contains(&told.unwrap()));
+        let converted = (0..1_000).find_map(|_| wall.to_run_clock(unix_ns(), before));
+        assert!((before..=clock.now()).contains(&converted.unwrap()));
     }
 }

@@ -81,20 +81,20 @@ impl Dialer {
         start: u64,
         deadline: u64,
     ) -> Result<(Transport, ConnectTimes), Failure> {
-        let found = looked_up(task, target).await?;
-        let dns = found.is_some().then(|| task.now() - start);
-        let addresses = found.as_ref().unwrap_or(&target.addresses);
+        let resolved = resolve_if_each(task, target).await?;
+        let dns = resolved.is_some().then(|| task.now() - start);
+        let addresses = resolved.as_ref().unwrap_or(&target.addresses);
         let plain = if target.name.is_some() && addresses.len() > 1 {
             Box::pin(self.connect_any(task, target, addresses, deadline)).await?
         } else {
             let address = &addresses[self.rotation.next() % addresses.len()];
             self.connect_one(task, target, address).await?
         };
-        let connected = task.now();
+        let connected_at = task.now();
         let mut times = ConnectTimes {
-            total: connected - start,
+            total: connected_at - start,
             dns,
-            tcp: Some(connected - start - dns.unwrap_or(0)),
+            tcp: Some(connected_at - start - dns.unwrap_or(0)),
             tls: None,
             resumed: false,
         };
@@ -103,9 +103,9 @@ impl Dialer {
         };
         // Boxed because TLS is rare, and every client's task has room for whatever is not boxed.
         let stream = Box::pin(shake_hands(task, tls, sessions, plain)).await?;
-        let shaken = task.now();
-        times.total = shaken - start;
-        times.tls = Some(shaken - connected);
+        let secured_at = task.now();
+        times.total = secured_at - start;
+        times.tls = Some(secured_at - connected_at);
         times.resumed = stream.get_ref().1.handshake_kind() == Some(HandshakeKind::Resumed);
         Ok((Transport::Tls(stream), times))
     }
@@ -125,10 +125,10 @@ impl Dialer {
         for (attempt, index) in order.iter().enumerate() {
             let (address, now) = (&addresses[*index], task.now());
             let others = (order.len() - 1 - attempt) as u64;
-            let patience = deadline.saturating_sub(now) / (others + 1);
+            let share_ns = deadline.saturating_sub(now) / (others + 1);
             task.set_deadline(match others {
                 0 => deadline,
-                _ => now + patience.min(ATTEMPT_NS),
+                _ => now + share_ns.min(ATTEMPT_NS),
             });
             match self.connect_one(task, target, address).await {
                 Ok(plain) => {
@@ -161,7 +161,7 @@ impl Dialer {
             match self.open(target, address) {
                 Ok(plain) => break plain,
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
-                    return Err(refusal(&error));
+                    return Err(connect_failure(&error));
                 }
                 Err(_) => Box::pin(wait_for_room(task)).await?,
             }
@@ -174,10 +174,12 @@ impl Dialer {
                     interrupted(interrupt, "no response to the connection request")
                 })?
                 .and_then(|()| plain.take_error())
-                .map_err(|error| refusal(&error))?;
+                .map_err(|error| connect_failure(&error))?;
         }
         if plain.is_connected_to_itself(address, target.lowest_ephemeral_port) {
-            return Err(refusal(&io::Error::from_raw_os_error(libc::ECONNREFUSED)));
+            return Err(connect_failure(&io::Error::from_raw_os_error(
+                libc::ECONNREFUSED,
+            )));
         }
         Ok(plain)
     }
@@ -193,7 +195,7 @@ impl Dialer {
                     choose_port_when_connecting(&socket);
                     socket.bind(&SocketAddr::new(source, 0).into())?;
                 }
-                let stamped = self.stamps && stamps::ask(&socket).is_ok();
+                let stamped = self.stamps && stamps::enable(&socket).is_ok();
                 begin_connecting(&socket, &SockAddr::from(*to))?;
                 let port = self.ports.take(from, *to);
                 let stream = TcpStream::from_std(socket.into())?;
@@ -257,15 +259,18 @@ pub fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
 }
 
 /// Looks up a name that is resolved for every connection; `None` for any other target.
-pub async fn looked_up(task: &Task, target: &Target) -> Result<Option<Vec<Address>>, Failure> {
+pub async fn resolve_if_each(
+    task: &Task,
+    target: &Target,
+) -> Result<Option<Vec<Address>>, Failure> {
     match &target.name {
-        Some(name) if name.resolve_each => Box::pin(look_up(task, name)).await.map(Some),
+        Some(name) if name.resolve_each => Box::pin(resolve_in_thread(task, name)).await.map(Some),
         _ => Ok(None),
     }
 }
 
 /// The system's resolver blocks, so it runs in a thread of its own.
-async fn look_up(task: &Task, name: &Name) -> Result<Vec<Address>, Failure> {
+async fn resolve_in_thread(task: &Task, name: &Name) -> Result<Vec<Address>, Failure> {
     let name = name.clone();
     let response = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
     let abandoned = response.abort_handle();
@@ -275,7 +280,7 @@ async fn look_up(task: &Task, name: &Name) -> Result<Vec<Address>, Failure> {
     }
     response
         .map_err(|interrupt| interrupted(interrupt, "the name was not resolved in time"))?
-        .map_err(|died| Failure::new(Outcome::DnsFailed, died))?
+        .map_err(|panic| Failure::new(Outcome::DnsFailed, panic))?
         .map_err(|error| Failure::new(Outcome::DnsFailed, describe(&error)))
 }
 
@@ -311,7 +316,7 @@ async fn wait_for_room(task: &Task) -> Result<(), Failure> {
     }
 }
 
-pub fn refusal(error: &io::Error) -> Failure {
+pub fn connect_failure(error: &io::Error) -> Failure {
     let outcome = match error.kind() {
         io::ErrorKind::ConnectionRefused => Outcome::ConnectRefused,
         io::ErrorKind::TimedOut => Outcome::ConnectTimeout,

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::{Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::machine::stamps::{ask, stamp_of};
+use crate::machine::stamps::{enable, stamp_of};
 use crate::record::ports::Port;
 
 /// Room for the stamp, which consists of three times, and for whatever else the kernel may add.
@@ -39,7 +39,7 @@ impl Stamping {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.connect(socket.local_addr()?)?;
         socket.set_nonblocking(true)?;
-        ask(&socket)?;
+        enable(&socket)?;
         for _ in 0..TRIES {
             socket.send(&[0])?;
             let mut byte = [0];
@@ -53,7 +53,7 @@ impl Stamping {
     }
 }
 
-/// A connection on whose socket the kernel was [asked](ask) to stamp bytes.
+/// A connection on whose socket the kernel was [asked](enable) to stamp bytes.
 #[derive(Debug)]
 pub struct Stamped {
     pub stream: TcpStream,
@@ -97,16 +97,16 @@ fn poll_receive(
         ready!(stream.poll_read_ready(cx))?;
         let mut received = None;
         let waits = stream.try_io(Interest::READABLE, || {
-            let found = receive(stream.as_raw_fd(), buffer)?;
-            received = Some(found);
+            let (bytes, arrived) = receive(stream.as_raw_fd(), buffer)?;
+            received = Some(arrived);
             // A read that does not fill the buffer took everything: as in the runtime's own reads, this saves a call.
-            match found.0 {
+            match bytes {
                 1.. if buffer.remaining() > 0 => Err(io::ErrorKind::WouldBlock.into()),
                 _ => Ok(()),
             }
         });
         match (received, waits) {
-            (Some((_, arrived)), _) => return Poll::Ready(Ok(arrived)),
+            (Some(arrived), _) => return Poll::Ready(Ok(arrived)),
             (None, Err(error)) if error.kind() != io::ErrorKind::WouldBlock => {
                 return Poll::Ready(Err(error));
             }
@@ -154,7 +154,7 @@ mod tests {
         let to = listener.local_addr().unwrap();
         let (ours, theirs) = tokio::join!(TcpStream::connect(to), listener.accept());
         let ours = ours.unwrap();
-        ask(&ours).unwrap();
+        enable(&ours).unwrap();
         (ours, theirs.unwrap().0)
     }
 

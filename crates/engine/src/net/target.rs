@@ -114,16 +114,16 @@ impl Target {
 /// Asks the system's resolver; blocks.
 pub fn resolve(name: &Name) -> std::io::Result<Vec<Address>> {
     let host = name.host.trim_start_matches('[').trim_end_matches(']');
-    let found = (host, name.port).to_socket_addrs();
-    let found = match host.split_once('%') {
-        Some((_, zone)) => found.map_err(|_| {
+    let resolved = (host, name.port).to_socket_addrs();
+    let resolved = match host.split_once('%') {
+        Some((_, zone)) => resolved.map_err(|_| {
             let why =
                 format!("it is not reached through a network interface {zone} of this machine");
             std::io::Error::other(why)
         }),
-        None => found,
+        None => resolved,
     };
-    let addresses: Vec<Address> = found?.map(Address::Tcp).collect();
+    let addresses: Vec<Address> = resolved?.map(Address::Tcp).collect();
     if addresses.is_empty() {
         return Err(std::io::Error::other("the name has no address"));
     }

@@ -27,7 +27,7 @@ pub struct Outbox {
 struct OutboxState {
     waiting: VecDeque<Interval>,
     /// How many intervals have been fetched.
-    given: u64,
+    fetched: u64,
     closed: bool,
 }
 
@@ -47,8 +47,8 @@ impl Outbox {
         let mut state = self.lock();
         loop {
             if let Some(mut interval) = state.waiting.pop_front() {
-                interval.index = state.given;
-                state.given += 1;
+                interval.index = state.fetched;
+                state.fetched += 1;
                 return Poll::Interval(Box::new(interval));
             }
             if state.closed {
@@ -77,7 +77,7 @@ impl Outbox {
                 .pop_front()
                 .expect("more than MAX_WAITING are waiting");
             let second = &mut state.waiting[0];
-            *second = followed_by(first, std::mem::replace(second, Interval::empty(0)));
+            *second = joined(first, std::mem::replace(second, Interval::empty(0)));
         }
         self.changed.notify_all();
     }
@@ -240,7 +240,7 @@ impl Interval {
             sum.in_flight += state.in_flight;
             sum.clients += state.clients;
             sum.connections += state.connections;
-            sum.backlog += state.backlog;
+            sum.waiting += state.waiting;
         }
         self.threads[part.worker] = part.thread;
         self.loop_lag_us += &part.loop_lag_us;
@@ -260,7 +260,7 @@ impl Interval {
 }
 
 /// Joins two successive intervals into one that covers both.
-fn followed_by(first: Interval, mut second: Interval) -> Interval {
+fn joined(first: Interval, mut second: Interval) -> Interval {
     second.start_ns = first.start_ns;
     second.add_series(&first.series);
     journeys::append(&mut second.journeys, &first.journeys);
@@ -323,10 +323,10 @@ impl WorkloadState {
         self.resent += other.resent;
         self.stream_waits += other.stream_waits;
         self.stream_wait_ns += other.stream_wait_ns;
-        self.duplicate_answers += other.duplicate_answers;
-        self.late_answers += other.late_answers;
-        self.overtaken_answers += other.overtaken_answers;
-        self.stray_answers += other.stray_answers;
+        self.duplicate_responses += other.duplicate_responses;
+        self.late_responses += other.late_responses;
+        self.overtaken_responses += other.overtaken_responses;
+        self.stray_responses += other.stray_responses;
         self.resumed += other.resumed;
         self.excess.append(&other.excess);
         self.dismissals.append(&other.dismissals);

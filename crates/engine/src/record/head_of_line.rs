@@ -21,12 +21,12 @@ pub struct StreamTimes {
 /// How long one stream waited, and for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// Time spent waiting for a free stream, plus the time in which the response of `behind` came.
+    /// Time spent waiting for a free stream, plus the time in which the response of `blocker` came.
     pub blocked_ns: u64,
     pub stream: u32,
     pub request: u32,
     /// The stream whose response took up most of the wait; 0 if no response came meanwhile.
-    pub behind: u32,
+    pub blocker: u32,
     pub from_ns: u64,
     pub until_ns: u64,
 }
@@ -69,14 +69,14 @@ pub fn append(known: &mut Vec<HeadOfLine>, others: impl IntoIterator<Item = Head
 pub struct Longest(Option<(u64, Wait)>);
 
 impl Longest {
-    /// Returns the wait to be shown: this one if it is longer than all before. If it was behind the same stream as the
+    /// Returns the wait to be shown: this one if it is longer than all before. If it waited for the same stream as the
     /// longest one, returns that one again, because there is now more to show around it. `connection` is its number
     /// among all that were opened: streams of another one in the same place may have the same numbers.
     pub fn shown(&mut self, connection: u64, wait: Wait) -> Option<Wait> {
         match &self.0 {
             Some((known, longest)) if longest.blocked_ns >= wait.blocked_ns => {
-                let same = *known == connection && longest.behind == wait.behind;
-                return (same && wait.behind > 0).then_some(*longest);
+                let same = *known == connection && longest.blocker == wait.blocker;
+                return (same && wait.blocker > 0).then_some(*longest);
             }
             _ => self.0 = Some((connection, wait)),
         }
@@ -88,12 +88,12 @@ impl Longest {
 mod tests {
     use super::*;
 
-    fn wait(blocked_ns: u64, stream: u32, behind: u32) -> Wait {
+    fn wait(blocked_ns: u64, stream: u32, blocker: u32) -> Wait {
         Wait {
             blocked_ns,
             stream,
             request: 0,
-            behind,
+            blocker,
             from_ns: 0,
             until_ns: blocked_ns,
         }

@@ -189,7 +189,7 @@ pub struct WorkloadState {
     pub clients: u64,
     pub connections: u64,
     /// Requests that are due and wait for a connection (open loop).
-    pub backlog: u64,
+    pub waiting: u64,
     /// Attempts to connect in this interval.
     pub connects: u64,
     /// TLS handshakes in this interval that resumed an earlier session of the same client; all others were full.
@@ -216,10 +216,10 @@ pub struct WorkloadState {
     /// Datagrams that answered a request already answered (`duplicate`), one already given up (`late`), or no
     /// remembered request (`stray`). `overtaken` counts the late ones that came after the response to a later request
     /// of the same client.
-    pub duplicate_answers: u64,
-    pub late_answers: u64,
-    pub overtaken_answers: u64,
-    pub stray_answers: u64,
+    pub duplicate_responses: u64,
+    pub late_responses: u64,
+    pub overtaken_responses: u64,
+    pub stray_responses: u64,
 }
 
 impl WorkloadState {
@@ -235,7 +235,7 @@ impl WorkloadState {
             in_flight: self.in_flight,
             clients: self.clients,
             connections: self.connections,
-            backlog: self.backlog,
+            waiting: self.waiting,
             ..Self::default()
         };
         std::mem::replace(self, next)

@@ -188,7 +188,6 @@ impl Recorder {
         state.resumed += u64::from(times.resumed);
     }
 
-    /// Counts bytes after a complete response that belong to no response; `what` describes them.
     /// Notes that the server ended an idle connection with a response of this status.
     pub fn dismissed(&mut self, workload: usize, status: u16) {
         self.counters[workload]
@@ -197,6 +196,7 @@ impl Recorder {
             .add(&status.to_string(), 1);
     }
 
+    /// Counts bytes after a complete response that belong to no response; `what` describes them.
     pub fn excess(&mut self, workload: usize, what: &str) {
         self.counters[workload].state.excess.add(what, 1);
     }
@@ -229,19 +229,19 @@ impl Recorder {
 
     /// Counts a datagram that answers a request already answered.
     pub fn duplicate_response(&mut self, workload: usize) {
-        self.counters[workload].state.duplicate_answers += 1;
+        self.counters[workload].state.duplicate_responses += 1;
     }
 
     /// Counts a datagram that answers a request already given up; `overtaken` if a later request was answered first.
     pub fn late_response(&mut self, workload: usize, overtaken: bool) {
         let state = &mut self.counters[workload].state;
-        state.late_answers += 1;
-        state.overtaken_answers += u64::from(overtaken);
+        state.late_responses += 1;
+        state.overtaken_responses += u64::from(overtaken);
     }
 
     /// Counts a datagram that answers no remembered request.
     pub fn stray_response(&mut self, workload: usize) {
-        self.counters[workload].state.stray_answers += 1;
+        self.counters[workload].state.stray_responses += 1;
     }
 
     /// Counts a closed connection.
@@ -537,7 +537,7 @@ impl WorkloadCounters {
         if let Some(queue) = &self.queue {
             let mut queue = queue.borrow_mut();
             self.state.due += queue.count(end);
-            self.state.backlog = queue.len();
+            self.state.waiting = queue.len();
         }
     }
 

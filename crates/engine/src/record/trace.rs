@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 
 /// How many bytes are shown of a request, of a response's head, and of a response's body.
-const SHOWN_BYTES: usize = 16 * 1024;
+const MAX_SHOWN_BYTES: usize = 16 * 1024;
 
 /// One request of a journey and its response.
 #[derive(Debug, Clone)]
@@ -35,21 +35,21 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    pub fn asked(&mut self, bytes: &[u8]) {
+    pub fn add_request(&mut self, bytes: &[u8]) {
         append(&mut self.request, bytes);
     }
 
-    pub fn answered(&mut self, body: &[u8]) {
+    pub fn add_body(&mut self, body: &[u8]) {
         append(&mut self.body, body);
         self.body_bytes += body.len() as u64;
     }
 
-    pub fn head(&mut self, bytes: &[u8]) {
+    pub fn add_head(&mut self, bytes: &[u8]) {
         append(&mut self.head, bytes);
     }
 }
 
 fn append(shown: &mut Vec<u8>, bytes: &[u8]) {
-    let room = SHOWN_BYTES - shown.len();
-    shown.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    let free = MAX_SHOWN_BYTES - shown.len();
+    shown.extend_from_slice(&bytes[..bytes.len().min(free)]);
 }

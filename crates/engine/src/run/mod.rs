@@ -17,7 +17,7 @@ use crate::load::plan::Plan;
 use crate::load::run_end::RunEnd;
 use crate::load::steering::Steering;
 use crate::machine::clock::{Clock, monotonic_ns, unix_ns};
-use crate::machine::cores::{Cores, pin, precede};
+use crate::machine::cores::{Cores, pin, use_real_time_priority};
 use crate::record::collect::{Outbox, Poll, collect};
 use crate::record::recorder::{Delivery, Recorder};
 use crate::record::worker_interval::WorkerInterval;
@@ -235,12 +235,12 @@ impl Thread {
         builder.enable_io();
         if let Some(core) = self.core {
             // The runtime's threads, which resolve names, would inherit this core and starve behind the worker.
-            let cores = Cores::own().map_err(failed)?;
+            let cores = Cores::of_this_thread().map_err(failed)?;
             builder.on_thread_start(move || drop(cores.pin()));
             pin(core)?;
         }
         if self.real_time {
-            precede().map_err(failed)?;
+            use_real_time_priority().map_err(failed)?;
         }
         builder.build().map_err(failed)
     }

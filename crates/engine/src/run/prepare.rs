@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::body::capture::{InBody, InHead};
+use crate::body::capture::{BodyCapture, HeadCapture};
 use crate::body::event_meaning::EventStream;
 use crate::body::tap::Tap;
 use crate::body::verify::BodyVerifier;
@@ -10,7 +10,7 @@ use crate::exchange::grpc::method::Method;
 use crate::exchange::observer::Limits;
 use crate::exchange::raw::until::Until;
 use crate::exchange::redirect::Redirects;
-use crate::exchange::request::Request;
+use crate::exchange::request::{Protocol, Request};
 use crate::exchange::udp::matching::Matching;
 use crate::exchange::ws::upgrade::Upgrade;
 use crate::exchange::{raw, udp, ws};
@@ -36,7 +36,9 @@ use crate::spec::{
     StepSpec, WorkloadSpec,
 };
 use crate::template::cookies::Site;
-use crate::template::request::{Template, encode_message, encode_request, encode_scripted};
+use crate::template::request::{
+    EncodeError, Template, encode_message, encode_request, encode_scripted,
+};
 
 /// Checks everything, encodes the requests, resolves the names, and raises the limit of open files.
 pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
@@ -127,7 +129,7 @@ fn prepare_workload(
         index,
         role: spec.role,
         target: Target::new(&name, &spec.target)?,
-        stamping: (spec.target.http2.is_none() && requests.iter().any(Request::streams_over_http))
+        stamping: (spec.target.http2.is_none() && requests.iter().any(streams_over_http))
             .then(Stamping::begin)
             .and_then(Result::ok),
         mix: Mix::new(spec.order, &spec.requests),
@@ -198,12 +200,12 @@ fn keeps_url(step: &StepSpec) -> bool {
 }
 
 /// Returns what the step captures from the response's body, in the order of its captures.
-fn keeps(step: &StepSpec) -> Result<Vec<Tap>, String> {
+fn taps_of(step: &StepSpec) -> Result<Vec<Tap>, String> {
     let mut taps = Vec::new();
     for capture in &step.capture {
-        let found = InBody::of(&capture.from, capture.limit.unwrap_or(MAX_VALUE_BYTES));
-        let found = found.map_err(|problem| format!("capture {:?}: {problem}", capture.name))?;
-        taps.extend(found.map(Tap::Keep));
+        let value = BodyCapture::of(&capture.from, capture.limit.unwrap_or(MAX_VALUE_BYTES));
+        let value = value.map_err(|problem| format!("capture {:?}: {problem}", capture.name))?;
+        taps.extend(value.map(Tap::Keep));
     }
     Ok(taps)
 }
@@ -218,75 +220,82 @@ fn prepare_request(
     let invalid = |problem: String| {
         StartError::invalid(workload, &format!("request {:?}", spec.name), problem)
     };
-    let encode = |keep_alive| -> Result<Template, StartError> {
-        encode_request(spec, host, keep_alive).map_err(|error| invalid(error.to_string()))
+    let (protocol, keep_alive) = protocol_of(spec, host).map_err(invalid)?;
+    let close = match protocol {
+        Protocol::Http => encode_request(spec, host, false).map_err(describe),
+        _ => Ok(keep_alive.clone()),
     };
-    let upgrade = spec
-        .websocket
-        .as_ref()
-        .map(|socket| Upgrade::new(spec, socket, host).map(Box::new))
-        .transpose()
-        .map_err(invalid)?;
-    let until = spec.raw.as_ref().map(|raw| Until::new(&raw.until));
-    let until = until.transpose().map_err(invalid)?;
-    let alone = upgrade.is_some() || until.is_some() || spec.datagram.is_some();
-    let method = spec.grpc.as_ref().map(|grpc| Method::new(spec, grpc));
-    let method = method.transpose().map_err(invalid)?;
-    let (keep_alive, close) = if let Some(method) = &method {
-        method
-            .check_stream(spec.stream.is_some())
-            .map_err(invalid)?;
-        let call = method.encode(spec, host).map_err(invalid)?;
-        (call.clone(), call)
-    } else if alone {
-        let message = encode_message(spec).map_err(|error| invalid(error.to_string()))?;
-        if let Some(socket) = &spec.websocket {
-            ws::check(&socket.matched, &message).map_err(invalid)?;
-        }
-        (message.clone(), message)
-    } else {
-        (encode(true)?, encode(false)?)
-    };
-    let datagram = spec
-        .datagram
-        .as_ref()
-        .map(|datagram| Matching::new(&datagram.matched, spec, &keep_alive).map(Arc::new));
-    let datagram = datagram.transpose().map_err(invalid)?;
+    let close = close.map_err(invalid)?;
     let checks: Result<Vec<_>, _> = spec
         .expect
         .checks()
         .map(|check| BodyVerifier::new(&check))
         .collect();
     let checks = checks.map_err(|error| invalid(error.to_string()))?;
-    let kept = step.map_or(Ok(Vec::new()), keeps).map_err(invalid)?;
+    let captures = step.map_or(Ok(Vec::new()), taps_of).map_err(invalid)?;
     let in_head = |step: &StepSpec| {
         let mut captures = step.capture.iter();
-        captures.any(|capture| InHead::of(&capture.from).is_some())
+        captures.any(|capture| HeadCapture::of(&capture.from).is_some())
     };
     let stream = spec.stream.as_ref().map(EventStream::new);
     let stream = stream.transpose().map_err(invalid)?;
-    let taps: Vec<Tap> = checks.into_iter().map(Tap::Check).chain(kept).collect();
+    let taps: Vec<Tap> = checks.into_iter().map(Tap::Check).chain(captures).collect();
     Ok(Request {
+        statuses: match &protocol {
+            Protocol::WebSocket(_) => vec![ws::STATUS],
+            Protocol::Raw(_) => vec![raw::STATUS],
+            Protocol::Datagram(_) => vec![udp::STATUS],
+            Protocol::Http | Protocol::Grpc(_) => spec.expect.status.clone(),
+        },
+        protocol,
         keep_alive,
         close,
         params: spec.params.clone().into_iter().collect(),
         turns,
-        statuses: match (&upgrade, &until, &datagram) {
-            (Some(_), ..) => vec![ws::STATUS],
-            (_, Some(_), _) => vec![raw::STATUS],
-            (.., Some(_)) => vec![udp::STATUS],
-            (None, None, None) => spec.expect.status.clone(),
-        },
         cookies: spec.cookies,
         reads_path: spec.cookies || step.is_some_and(keeps_url),
         reads_head: spec.cookies || spec.stream.is_some() || step.is_some_and(in_head),
         taps,
         stream,
-        websocket: upgrade,
-        raw: until,
-        datagram,
-        grpc: method.map(Box::new),
     })
+}
+
+/// Returns the protocol of a request, and what is sent while the connection stays open afterwards.
+fn protocol_of(spec: &RequestSpec, host: &str) -> Result<(Protocol, Template), String> {
+    let message = || encode_message(spec).map_err(describe);
+    if let Some(grpc) = &spec.grpc {
+        let method = Method::new(spec, grpc)?;
+        method.check_stream(spec.stream.is_some())?;
+        let call = method.encode(spec, host)?;
+        return Ok((Protocol::Grpc(Box::new(method)), call));
+    }
+    if let Some(socket) = &spec.websocket {
+        let upgrade = Upgrade::new(spec, socket, host)?;
+        let message = message()?;
+        ws::check(&socket.matched, &message)?;
+        return Ok((Protocol::WebSocket(Box::new(upgrade)), message));
+    }
+    if let Some(raw) = &spec.raw {
+        return Ok((Protocol::Raw(Until::new(&raw.until)?), message()?));
+    }
+    if let Some(datagram) = &spec.datagram {
+        let message = message()?;
+        let matching = Matching::new(&datagram.matched, spec, &message)?;
+        return Ok((Protocol::Datagram(Arc::new(matching)), message));
+    }
+    let request = encode_request(spec, host, true).map_err(describe)?;
+    Ok((Protocol::Http, request))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn describe(error: EncodeError) -> String {
+    error.to_string()
+}
+
+/// Whether its response is a stream of events over HTTP.
+fn streams_over_http(request: &Request) -> bool {
+    let over_http = matches!(request.protocol, Protocol::Http | Protocol::Grpc(_));
+    request.stream.is_some() && over_http
 }
 
 /// Prepares a request that a script makes: `number` of those in the script. What it sends is known only at run time.
@@ -303,6 +312,7 @@ fn request_of_script(
         })
     };
     Ok(Request {
+        protocol: Protocol::Http,
         keep_alive: encode(true)?,
         close: encode(false)?,
         params: Vec::new(),
@@ -314,13 +324,9 @@ fn request_of_script(
         taps: if script::is_unseen(&script.source, number) {
             Vec::new()
         } else {
-            vec![Tap::Keep(InBody::whole(MAX_DOCUMENT_BYTES))]
+            vec![Tap::Keep(BodyCapture::whole(MAX_DOCUMENT_BYTES))]
         },
         stream: None,
-        websocket: None,
-        raw: None,
-        datagram: None,
-        grpc: None,
     })
 }
 

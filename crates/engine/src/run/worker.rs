@@ -23,15 +23,15 @@ use crate::machine::clock::{Clock, monotonic_ns};
 use crate::record::recorder::Recorder;
 use crate::spec::LoadSpec;
 
-/// Longest and shortest time between two rounds of the worker's loop.
-const MAX_ROUND_NS: u64 = 20_000_000;
-const MIN_ROUND_NS: u64 = 1_000_000;
+/// Longest and shortest time between two ticks of the worker's loop.
+const MAX_TICK_NS: u64 = 20_000_000;
+const MIN_TICK_NS: u64 = 1_000_000;
 /// Before the start: for how long at the end a worker waits without sleeping, and how often before that it checks for a
 /// stop.
-const AWAKE_NS: u64 = 200_000;
+const SPIN_NS: u64 = 200_000;
 const MAX_SLEEP: Duration = Duration::from_millis(20);
-/// A timeout is noticed late by at most this fraction of its length, or by one shortest round.
-const ROUNDS_PER_TIMEOUT: u64 = 32;
+/// A timeout is noticed late by at most this fraction of its length, or by one shortest tick.
+const TICKS_PER_TIMEOUT: u64 = 32;
 
 pub struct Worker {
     shared: Rc<Shared>,
@@ -85,8 +85,8 @@ impl Worker {
             .collect();
         self.wait_for_start();
         shared.recorder.borrow_mut().begin();
-        let mut rounds = Rounds::new(round_ns(&shared.plan));
-        poll_fn(|cx| self.turn(cx, &mut rounds, &loads)).await;
+        let mut ticks = Ticks::new(tick_period_ns(&shared.plan));
+        poll_fn(|cx| self.turn(cx, &mut ticks, &loads)).await;
         shared.recorder.borrow_mut().keep_state();
         shared.tasks.stop().await;
         let end = shared.run_end.end_ns();
@@ -102,7 +102,7 @@ impl Worker {
         let Shared { clock, run_end, .. } = &*self.shared;
         let left = || clock.monotonic(0).saturating_sub(monotonic_ns());
         while left() > 0 && run_end.end_ns() > 0 {
-            match left().checked_sub(AWAKE_NS) {
+            match left().checked_sub(SPIN_NS) {
                 Some(sleep) => thread::sleep(Duration::from_nanos(sleep).min(MAX_SLEEP)),
                 None => std::hint::spin_loop(),
             }
@@ -110,15 +110,15 @@ impl Worker {
     }
 
     /// One turn of the worker's loop, which precedes whatever else a woken worker does. Ready at the end of the run.
-    fn turn(&self, cx: &mut Context<'_>, rounds: &mut Rounds, loads: &[Load]) -> Poll<()> {
+    fn turn(&self, cx: &mut Context<'_>, ticks: &mut Ticks, loads: &[Load]) -> Poll<()> {
         let tasks = &self.shared.tasks;
         let now = tasks.begin_turn();
         let end = self.shared.run_end.end_ns();
         tasks.set_end(end);
-        if now >= rounds.due.min(end) {
-            self.round(now.min(end), now.checked_sub(rounds.due));
+        if now >= ticks.due.min(end) {
+            self.tick(now.min(end), now.checked_sub(ticks.due));
             self.follow_changes(loads);
-            rounds.due = now + rounds.length;
+            ticks.due = now + ticks.period;
         }
         if now >= end {
             return Poll::Ready(());
@@ -127,12 +127,12 @@ impl Worker {
         let due = dispatches
             .filter_map(|dispatch| dispatch.turn(now))
             .fold(end, u64::min);
-        tasks.end_turn(cx, due, rounds.due);
+        tasks.end_turn(cx, due, ticks.due);
         Poll::Pending
     }
 
     /// Does what is due every few milliseconds, and at the end.
-    fn round(&self, now: u64, late: Option<u64>) {
+    fn tick(&self, now: u64, late: Option<u64>) {
         let mut recorder = self.shared.recorder.borrow_mut();
         recorder.roll(now);
         recorder.count_waiting(now);
@@ -158,21 +158,25 @@ impl Worker {
     }
 }
 
-struct Rounds {
+/// When the worker does what it does every few milliseconds.
+struct Ticks {
+    /// When the next one is due, in ns since the start of the run.
     due: u64,
-    length: u64,
+    /// In ns.
+    period: u64,
 }
 
-impl Rounds {
-    fn new(length: u64) -> Self {
+impl Ticks {
+    fn new(period: u64) -> Self {
         Self {
-            due: length,
-            length,
+            due: period,
+            period,
         }
     }
 }
 
-fn round_ns(plan: &Plan) -> u64 {
+/// Returns how often a worker has to look for deadlines that have passed.
+fn tick_period_ns(plan: &Plan) -> u64 {
     let timeouts = plan.workloads.iter().map(|workload| {
         let timeouts = &workload.limits.timeouts;
         let deadlines = workload.requests.iter().filter_map(Request::deadline_ns);
@@ -185,7 +189,7 @@ fn round_ns(plan: &Plan) -> u64 {
             .min(deadlines.chain(stalls).min().unwrap_or(u64::MAX))
     });
     let shortest = timeouts.min().unwrap_or(u64::MAX);
-    (shortest / ROUNDS_PER_TIMEOUT).clamp(MIN_ROUND_NS, MAX_ROUND_NS)
+    (shortest / TICKS_PER_TIMEOUT).clamp(MIN_TICK_NS, MAX_TICK_NS)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::schedule::rate_curve::RateCurve;
 pub struct Queue {
     /// A cursor at the next arrival to be handed out.
     waiting: Schedule,
-    /// A cursor behind the last arrival that was counted as due; `None` if it is at the same place as `waiting`.
+    /// A cursor after the last arrival that was counted as due; `None` if it is at the same place as `waiting`.
     counted: Option<Schedule>,
 }
 

@@ -67,14 +67,14 @@ impl Rng {
         if unit <= LN_2 {
             return whole + unit;
         }
-        let mut least = self.unit();
+        let mut smallest = self.unit();
         for limit in &LN_2_SERIES[1..] {
-            least = least.min(self.unit());
+            smallest = smallest.min(self.unit());
             if unit <= *limit {
                 break;
             }
         }
-        whole + least * LN_2
+        whole + smallest * LN_2
     }
 }
 

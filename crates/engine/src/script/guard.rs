@@ -2,8 +2,8 @@
 
 #![expect(
     unsafe_code,
-    reason = "the language calls this at every jump, call and return of a script: a safe callback takes longer than the \
-              script itself"
+    reason = "the language calls this at every jump, call and return of a script, and a safe callback would take twice as \
+              long: 24 ns instead of 12, which is longer than what most of them do"
 )]
 
 use std::cell::Cell;
@@ -30,7 +30,7 @@ struct Guard {
     deadline: Cell<Option<u64>>,
     /// The end of its time by the thread's CPU time, set once the deadline has passed: a script is not to blame for a
     /// stall of the machine.
-    most_cpu: Cell<Option<u64>>,
+    cpu_deadline: Cell<Option<u64>>,
     ticks: Cell<u32>,
 }
 
@@ -47,7 +47,7 @@ pub fn watch(lua: &Lua) {
 pub fn begin() {
     GUARD.with(|guard| {
         guard.ticks.set(0);
-        guard.most_cpu.set(None);
+        guard.cpu_deadline.set(None);
         guard.deadline.set(None);
     });
 }
@@ -75,7 +75,7 @@ impl Guard {
     const fn new() -> Self {
         Self {
             deadline: Cell::new(None),
-            most_cpu: Cell::new(None),
+            cpu_deadline: Cell::new(None),
             ticks: Cell::new(0),
         }
     }
@@ -88,7 +88,8 @@ impl Guard {
             self.ticks.set(ticks);
             return false;
         }
-        let over = is_past(&self.deadline, monotonic_ns) && is_past(&self.most_cpu, thread_cpu_ns);
+        let over =
+            is_past(&self.deadline, monotonic_ns) && is_past(&self.cpu_deadline, thread_cpu_ns);
         // Once the time is over, the next tick looks again.
         self.ticks
             .set(if over { ticks.wrapping_sub(1) } else { ticks });

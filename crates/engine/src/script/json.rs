@@ -2,7 +2,8 @@
 
 #![expect(
     unsafe_code,
-    reason = "values are made and read where they lie, without a reference and a protection for each"
+    reason = "values are made and read where they lie, without a reference and a protection for each: 2.2 µs for ten \
+              objects of four members instead of 4.6, and 0.9 µs for writing them instead of 5.5"
 )]
 
 use std::ffi::{c_int, c_void};
@@ -47,7 +48,7 @@ pub unsafe fn push_at(
     list: c_int,
     pointer: &Pointer<'_>,
 ) -> Result<(), Missing> {
-    let mut search = Search::of_at_most(document.len());
+    let mut search = Search::with_limit(document.len());
     search.feed(pointer, document);
     let found = match search.written() {
         Ok(found) => found,
@@ -307,9 +308,9 @@ unsafe fn is_marked(state: *mut lua_State, place: c_int, marker: *const c_void) 
         if ffi::lua_getmetatable(state, place) == 0 {
             return false;
         }
-        let found = ffi::lua_topointer(state, -1);
+        let metatable = ffi::lua_topointer(state, -1);
         ffi::lua_pop(state, 1);
-        found == marker
+        metatable == marker
     }
 }
 

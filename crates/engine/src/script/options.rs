@@ -8,8 +8,9 @@ const FIELDS: &str = "the options of a request stand by their names: {headers = 
 const NAME: &str =
     "the name of a request is a text, so that it is known before the run: name = \"…\"";
 
+/// What is known of a request's options before the run.
 #[derive(Default)]
-pub struct Given {
+pub struct StaticOptions {
     pub name: Option<String>,
     /// Accepted statuses.
     pub expect: Vec<u16>,
@@ -19,10 +20,10 @@ pub struct Given {
 }
 
 /// Reads the options of a request; `words` begins with the comma before them.
-pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
-    let mut given = Given::default();
+pub fn read(method: &str, words: &[Token<'_>]) -> Result<StaticOptions, String> {
+    let mut options = StaticOptions::default();
     let (comma, open, mut fields) = match words {
-        [] => return Ok(given),
+        [] => return Ok(options),
         [comma, open, fields @ ..] if open.kind == TokenKind::Symbol(b'{') => (comma, open, fields),
         _ => {
             return Err(format!(
@@ -30,14 +31,14 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
             ));
         }
     };
-    given
+    options
         .edits
         .extend([Edit::word(comma, ""), Edit::word(open, "")]);
     loop {
         fields = match fields {
             [close] if close.kind == TokenKind::Symbol(b'}') => {
-                given.edits.push(Edit::word(close, ""));
-                return Ok(given);
+                options.edits.push(Edit::word(close, ""));
+                return Ok(options);
             }
             [
                 key @ Token {
@@ -47,11 +48,11 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
                 sign,
                 value @ ..,
             ] if sign.kind == TokenKind::Symbol(b'=') => {
-                let (value, behind) = value.split_at(before(value, b",;}"));
+                let (value, after) = value.split_at(before(value, b",;}"));
                 let Some(last) = value.last() else {
                     return Err(FIELDS.into());
                 };
-                let edits = if given.knows(name, value)? {
+                let edits = if options.knows(name, value)? {
                     let lines = "\n".repeat(last.line - key.line);
                     vec![Edit::new(key.start..last.end, lines)]
                 } else {
@@ -61,13 +62,13 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
                         Edit::new(last.end..last.end, ")"),
                     ]
                 };
-                given.edits.extend(edits);
-                match behind {
+                options.edits.extend(edits);
+                match after {
                     [separator, more @ ..] if separator.kind != TokenKind::Symbol(b'}') => {
-                        given.edits.push(Edit::word(separator, ""));
+                        options.edits.push(Edit::word(separator, ""));
                         more
                     }
-                    _ => behind,
+                    _ => after,
                 }
             }
             _ => return Err(FIELDS.into()),
@@ -75,7 +76,7 @@ pub fn given(method: &str, words: &[Token<'_>]) -> Result<Given, String> {
     }
 }
 
-impl Given {
+impl StaticOptions {
     /// Takes an option, and returns whether its value is known already, so that it is not needed while the script runs.
     fn knows(&mut self, option: &str, value: &[Token<'_>]) -> Result<bool, String> {
         match option {

@@ -2,7 +2,8 @@
 
 #![expect(
     unsafe_code,
-    reason = "what a request is made of is read where it lies on the stack of its client's coroutine"
+    reason = "what a request is made of is read where it lies on the stack of its client's coroutine: 26 ns for two texts \
+              instead of 153; and a safe function cannot yield"
 )]
 
 use std::cell::RefCell;

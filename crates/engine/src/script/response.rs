@@ -8,7 +8,8 @@
 
 #![expect(
     unsafe_code,
-    reason = "a piece of the language's memory is written and read in place"
+    reason = "a piece of the language's memory is written and read in place: 0.17 µs for a response whose status is read, \
+              instead of 0.37"
 )]
 
 use std::ffi::{CStr, c_int};

@@ -9,7 +9,7 @@
 
 use crate::script::edit::{Edit, edited};
 use crate::script::lexer::{Token, TokenKind, before, tokens};
-use crate::script::options::given;
+use crate::script::options;
 
 const ONLY_HERE: &str =
     "http stands only where a request is made: write http.get(path), http.post(path, {…}), …";
@@ -135,7 +135,7 @@ fn call(last: Option<TokenKind<'_>>, words: &[Token<'_>]) -> Result<Call, String
     };
     let method = method(written)?;
     let inside = &words[4..];
-    let [path, options, behind] = arguments(inside);
+    let [path, options, after] = arguments(inside);
     let called = match path {
         [
             Token {
@@ -152,8 +152,8 @@ fn call(last: Option<TokenKind<'_>>, words: &[Token<'_>]) -> Result<Call, String
         [] => return Err(format!("http.{written}() needs a path")),
         _ => None,
     };
-    let given = given(written, options)?;
-    let name = given.name.or(called).ok_or_else(|| {
+    let options = options::read(written, options)?;
+    let name = options.name.or(called).ok_or_else(|| {
         format!(
             "the path of this request is calculated, so it needs a name for the results: write http.{written}(path, \
              {{name = \"…\"}}), or the path as one text: `/items/{{id}}`"
@@ -163,18 +163,18 @@ fn call(last: Option<TokenKind<'_>>, words: &[Token<'_>]) -> Result<Call, String
     let site = CallSite {
         name,
         method,
-        expect: given.expect,
+        expect: options.expect,
         anywhere: !is_path,
-        unseen: may_end_a_statement(last) && may_begin_one(behind.first().map(|word| word.kind)),
+        unseen: may_end_a_statement(last) && may_begin_one(after.first().map(|word| word.kind)),
     };
-    let mut edits = given.edits;
+    let mut edits = options.edits;
     if !METHODS.contains(&written) {
         edits.push(Edit::word(&words[2], METHODS[0]));
     }
     Ok(Call {
         site,
         open: words[3].end,
-        shape: given.shape,
+        shape: options.shape,
         edits,
     })
 }
@@ -227,8 +227,8 @@ fn may_begin_one(word: Option<TokenKind<'_>>) -> bool {
 fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
     let path = before(inside, b",)");
     let all = before(inside, b")");
-    let behind = inside.get(all + 1..).unwrap_or_default();
-    [&inside[..path], &inside[path..all], behind]
+    let after = inside.get(all + 1..).unwrap_or_default();
+    [&inside[..path], &inside[path..all], after]
 }
 
 #[cfg(test)]

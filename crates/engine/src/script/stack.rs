@@ -5,7 +5,8 @@
 
 #![expect(
     unsafe_code,
-    reason = "a script's calls into the engine are too many for a protection and a reference for each value"
+    reason = "a script's calls into the engine are too many for a protection and a reference for each value: see the table \
+              in `script/mod.rs`"
 )]
 
 use std::ffi::{CStr, c_int};

@@ -365,13 +365,13 @@ fn memory(clients: u64) -> usize {
 fn prelude(lua: &Lua, native: &Table, list: &Table, limit: usize) -> mlua::Result<Table> {
     let prelude: Table = lua.load(PRELUDE).set_name("=jostle").call(native)?;
     let globals = lua.globals();
-    let given: Table = prelude.get("globals")?;
-    for pair in given.pairs::<Value, Value>() {
+    let globals_of_prelude: Table = prelude.get("globals")?;
+    for pair in globals_of_prelude.pairs::<Value, Value>() {
         let (name, value) = pair?;
         globals.set(name, value)?;
     }
     let math: Table = globals.get("math")?;
-    math.set("random", given.get::<Value>("random")?)?;
+    math.set("random", globals_of_prelude.get::<Value>("random")?)?;
     math.set("randomseed", Value::Nil)?;
     for name in REMOVED {
         globals.set(name, Value::Nil)?;

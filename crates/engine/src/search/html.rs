@@ -22,11 +22,11 @@ pub fn decoded(text: Vec<u8>) -> Vec<u8> {
     while let Some(at) = memchr::memchr(b'&', rest) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
-        let within = &rest[..rest.len().min(MAX_REFERENCE_BYTES)];
-        let end = memchr::memchr(b';', within);
-        let found = end.and_then(|end| Some((end, character(&rest[1..end])?)));
-        rest = if let Some((end, found)) = found {
-            out.extend_from_slice(found.encode_utf8(&mut [0; 4]).as_bytes());
+        let candidate = &rest[..rest.len().min(MAX_REFERENCE_BYTES)];
+        let end = memchr::memchr(b';', candidate);
+        let reference = end.and_then(|end| Some((end, character(&rest[1..end])?)));
+        rest = if let Some((end, character)) = reference {
+            out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             &rest[end + 1..]
         } else {
             out.push(b'&');

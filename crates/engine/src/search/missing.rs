@@ -15,7 +15,7 @@ pub enum Missing {
     TooLong(usize),
     /// No match of at most so many bytes was in a body of more.
     NoMatch {
-        most: usize,
+        max_bytes: usize,
         body: u64,
     },
     /// The document cannot be read.
@@ -26,12 +26,12 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("found nothing"),
-            Self::TooLong(most) => {
-                write!(f, "found more than {most} bytes, which is its limit")
+            Self::TooLong(max_bytes) => {
+                write!(f, "found more than {max_bytes} bytes, which is its limit")
             }
-            Self::NoMatch { most, body } => write!(
+            Self::NoMatch { max_bytes, body } => write!(
                 f,
-                "found no match of at most {most} bytes, which is its limit, in {body} bytes"
+                "found no match of at most {max_bytes} bytes, which is its limit, in {body} bytes"
             ),
             Self::Json(problem) => write!(f, "cannot be read as JSON: {problem}"),
         }

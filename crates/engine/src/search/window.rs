@@ -11,31 +11,32 @@ const MAX_COMPILED_BYTES: usize = 1024 * 1024;
 pub struct Pattern {
     regex: Regex,
     /// The longest match that is sure to be found, in bytes; at most twice as much of a body is kept, and one byte.
-    most: usize,
+    max_bytes: usize,
 }
 
 impl Pattern {
     /// Compiles a pattern whose matches have at most so many bytes; the error says what is wrong with it.
-    pub fn compile(pattern: &str, most: usize) -> Result<Self, String> {
+    pub fn compile(pattern: &str, max_bytes: usize) -> Result<Self, String> {
         let mut builder = RegexBuilder::new(pattern);
         let regex = builder.size_limit(MAX_COMPILED_BYTES).build();
         let regex = regex.map_err(|error| error.to_string())?;
-        Ok(Self { regex, most })
+        Ok(Self { regex, max_bytes })
     }
 
-    fn most_kept(&self) -> usize {
-        // The one byte more lets every search free some room, even if `most` is 1.
-        2 * self.most + 1
+    fn max_kept_bytes(&self) -> usize {
+        // The one byte more lets every search free some room, even if `max_bytes` is 1.
+        2 * self.max_bytes + 1
     }
 
-    pub fn is_in(&self, text: &[u8]) -> bool {
+    pub fn matches(&self, text: &[u8]) -> bool {
         self.regex.is_match(text)
     }
 
     /// Returns the first group of the last match, or the match if the expression has no group.
     pub fn last<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
-        let found = self.regex.captures_iter(text).last()?;
-        found.get(1).or(found.get(0)).map(|found| found.as_bytes())
+        let captures = self.regex.captures_iter(text).last()?;
+        let group = captures.get(1).or(captures.get(0));
+        group.map(|group| group.as_bytes())
     }
 }
 
@@ -55,11 +56,11 @@ impl Window {
         self.body += bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() && self.found.is_none() {
-            let room = pattern.most_kept() - self.kept.len();
-            let (piece, behind) = rest.split_at(rest.len().min(room));
+            let free = pattern.max_kept_bytes() - self.kept.len();
+            let (piece, after) = rest.split_at(rest.len().min(free));
             self.kept.extend_from_slice(piece);
-            rest = behind;
-            if self.kept.len() == pattern.most_kept() {
+            rest = after;
+            if self.kept.len() == pattern.max_kept_bytes() {
                 self.search(pattern, false);
             }
         }
@@ -71,9 +72,9 @@ impl Window {
             self.search(pattern, true);
         }
         self.kept = Vec::new();
-        let missing = if self.body > pattern.most as u64 {
+        let missing = if self.body > pattern.max_bytes as u64 {
             Missing::NoMatch {
-                most: pattern.most,
+                max_bytes: pattern.max_bytes,
                 body: self.body,
             }
         } else {
@@ -84,22 +85,22 @@ impl Window {
 
     fn search(&mut self, pattern: &Pattern, whole: bool) {
         let end = self.kept.len();
-        let found = pattern.regex.captures_at(&self.kept, self.from);
-        let matched = found.as_ref().and_then(|found| found.get(0));
+        let captures = pattern.regex.captures_at(&self.kept, self.from);
+        let matched = captures.as_ref().and_then(|captures| captures.get(0));
         // With more of the body a match might turn out longer, so one near the window's end is looked at again.
-        if let (Some(found), Some(matched)) = (&found, matched)
-            && (whole || (matched.end() < end && matched.start() + pattern.most <= end))
+        if let (Some(captures), Some(matched)) = (&captures, matched)
+            && (whole || (matched.end() < end && matched.start() + pattern.max_bytes <= end))
         {
-            let value = found.get(1).unwrap_or(matched).as_bytes();
-            self.found = Some(if value.len() <= pattern.most {
+            let value = captures.get(1).unwrap_or(matched).as_bytes();
+            self.found = Some(if value.len() <= pattern.max_bytes {
                 Ok(value.to_vec())
             } else {
-                Err(Missing::TooLong(pattern.most))
+                Err(Missing::TooLong(pattern.max_bytes))
             });
             return;
         }
         // One byte more is kept, so that `^` and `\b` do not mistake the window's start for that of the body.
-        let begins = (end - pattern.most.min(end)).max(1);
+        let begins = (end - pattern.max_bytes.min(end)).max(1);
         self.kept.drain(..begins - 1);
         self.from = 1;
     }
@@ -117,8 +118,13 @@ mod tests {
         find_of(WINDOW_BYTES, pattern, body, piece)
     }
 
-    fn find_of(most: usize, pattern: &str, body: &[u8], piece: usize) -> Result<String, Missing> {
-        let pattern = Pattern::compile(pattern, most).unwrap();
+    fn find_of(
+        max_bytes: usize,
+        pattern: &str,
+        body: &[u8],
+        piece: usize,
+    ) -> Result<String, Missing> {
+        let pattern = Pattern::compile(pattern, max_bytes).unwrap();
         let mut window = Window::default();
         for piece in body.chunks(piece) {
             window.feed(&pattern, piece);
@@ -202,7 +208,13 @@ mod tests {
             assert_eq!(find_of(1, r"\d", b"item/x 7 8", piece).unwrap(), "7");
             assert_eq!(find_of(2, r"\d+", b"item/x 78 9", piece).unwrap(), "78");
             let missing = find_of(1, "z", b"item/x 7 8", piece).unwrap_err();
-            assert_eq!(missing, Missing::NoMatch { most: 1, body: 10 });
+            assert_eq!(
+                missing,
+                Missing::NoMatch {
+                    max_bytes: 1,
+                    body: 10
+                }
+            );
         }
     }
 

@@ -290,12 +290,10 @@ fn check_rate(rate: &RateSpec, last: bool) -> Result<(), String> {
     }
 }
 
-pub(super) fn count_in_range(count: u64, most: u64, thing: &str) -> Result<(), String> {
+pub(super) fn count_in_range(count: u64, max: u64, thing: &str) -> Result<(), String> {
     match count {
         0 => Err(format!("give at least one {thing}")),
-        count if count > most => Err(format!(
-            "give at most {most} {thing}s: {count} are too many"
-        )),
+        count if count > max => Err(format!("give at most {max} {thing}s: {count} are too many")),
         _ => Ok(()),
     }
 }

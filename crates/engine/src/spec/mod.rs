@@ -123,8 +123,9 @@ pub struct WorkloadSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedirectSpec {
-    /// The most redirects of one request; one more is a failure. When 0, redirects are responses like any other.
-    pub most: u32,
+    /// Redirects of one request; one more is a failure. When 0, redirects are responses like any other.
+    #[serde(rename = "most")]
+    pub max_redirects: u32,
     /// Hosts to which a redirect or a URL may lead, besides that of the target.
     #[serde(default)]
     pub hosts: Vec<String>,

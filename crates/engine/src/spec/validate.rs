@@ -108,7 +108,7 @@ fn check_workload(workload: &WorkloadSpec) -> Result<(), StartError> {
             return invalid(field, "it is 0: nothing answers in no time");
         }
     }
-    let followed = workload.redirects.as_ref().map(|rule| rule.most);
+    let followed = workload.redirects.as_ref().map(|rule| rule.max_redirects);
     if followed == Some(0) && workload.journeys.is_empty() {
         return invalid(
             "redirects.most",

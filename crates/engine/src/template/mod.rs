@@ -1,4 +1,4 @@
-//! Requests as they are sent: prepared once, with gaps that are filled in for each.
+//! Requests as they are sent: prepared once, with placeholders that are filled in for each.
 pub mod cookies;
 pub mod escape;
 pub mod request;

@@ -55,7 +55,7 @@ pub enum EncodeError {
     Added { name: String },
 }
 
-/// A whole request as bytes, with gaps for what is known only when it is sent.
+/// A whole request as bytes, with placeholders for what is known only when it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     segments: Vec<Segment>,
@@ -66,8 +66,8 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
     Literal(Vec<u8>),
-    Gap(Gap),
-    /// The place of the body's length, if the body has gaps.
+    Placeholder(Placeholder),
+    /// The place of the body's length, if the body has placeholders.
     Length,
     /// The body begins.
     Body,
@@ -75,7 +75,7 @@ enum Segment {
 
 /// What is filled in when the request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gap {
+pub enum Placeholder {
     /// Position of the parameter in the spec's `params`, and where its value stands.
     Param(usize, EscapeContext),
     /// The client's cookies, to the end of the `Cookie` header's line. `begun`: other cookies are there already; if
@@ -95,7 +95,7 @@ pub enum Part {
 }
 
 impl Template {
-    /// The request's bytes if they are always the same, that is, if there are no gaps.
+    /// The request's bytes if they are always the same, that is, if it has no placeholders.
     #[must_use]
     pub fn fixed(&self) -> Option<&[u8]> {
         match self.segments.as_slice() {
@@ -104,22 +104,22 @@ impl Template {
         }
     }
 
-    /// Appends the request to `out`; `fill` appends what belongs into a gap. It is called once for each place where a
+    /// Appends the request to `out`; `fill` appends what belongs into a placeholder. It is called once for each place where a
     /// parameter is named; positions are in the order of the spec's `params` (by name). `out` must be empty if there
     /// are cookies, because `fill` looks for the request's path at its beginning.
-    pub fn write(&self, out: &mut Vec<u8>, mut fill: impl FnMut(Gap, &mut Vec<u8>)) {
+    pub fn write(&self, out: &mut Vec<u8>, mut fill: impl FnMut(Placeholder, &mut Vec<u8>)) {
         let (mut length, mut body) = (None, 0);
         for segment in &self.segments {
             match segment {
                 Segment::Literal(bytes) => out.extend_from_slice(bytes),
-                Segment::Gap(gap) => fill(*gap, out),
+                Segment::Placeholder(placeholder) => fill(*placeholder, out),
                 Segment::Length => length = Some(out.len()),
                 Segment::Body => body = out.len(),
             }
         }
-        if let Some(context) = length {
+        if let Some(position) = length {
             let digits = (out.len() - body).to_string();
-            out.splice(context..context, digits.into_bytes());
+            out.splice(position..position, digits.into_bytes());
         }
     }
 
@@ -153,8 +153,8 @@ impl Template {
         }
     }
 
-    /// `{name}` becomes a gap if `name` is a parameter; other braces are text.
-    fn text_with_gaps(&mut self, text: &[u8], spec: &RequestSpec, context: EscapeContext) {
+    /// `{name}` becomes a placeholder if `name` is a parameter; other braces are text.
+    fn text_with_placeholders(&mut self, text: &[u8], spec: &RequestSpec, context: EscapeContext) {
         let mut rest = text;
         while let Some(open) = memchr::memchr(b'{', rest) {
             let inside = &rest[open + 1..];
@@ -166,7 +166,7 @@ impl Template {
             if let (Some(close), Some(position)) = (close, position) {
                 self.bytes(&rest[..open]);
                 self.segments
-                    .push(Segment::Gap(Gap::Param(position, context)));
+                    .push(Segment::Placeholder(Placeholder::Param(position, context)));
                 rest = &inside[close + 1..];
             } else {
                 self.bytes(&rest[..=open]);
@@ -224,7 +224,7 @@ pub fn encode_request(
         if spec.fill.is_some() {
             template.text(name);
             template.text(": ");
-            template.text_with_gaps(value.as_bytes(), spec, EscapeContext::Header);
+            template.text_with_placeholders(value.as_bytes(), spec, EscapeContext::Header);
             template.text("\r\n");
         } else {
             template.header(name, value);
@@ -234,10 +234,12 @@ pub fn encode_request(
         // Never more than one Cookie header (RFC 6265 section 5.4).
         for (index, (_, value)) in cookies.iter().enumerate() {
             template.text(if index == 0 { "Cookie: " } else { "; " });
-            template.text_with_gaps(value.as_bytes(), spec, EscapeContext::Header);
+            template.text_with_placeholders(value.as_bytes(), spec, EscapeContext::Header);
         }
         let begun = !cookies.is_empty();
-        template.segments.push(Segment::Gap(Gap::Cookies { begun }));
+        template
+            .segments
+            .push(Segment::Placeholder(Placeholder::Cookies { begun }));
     }
     let filled = filled_body(spec, &body);
     // A server may wait for a body after these methods unless it is told that there is none (RFC 9110 section 8.6).
@@ -254,9 +256,9 @@ pub fn encode_request(
         template.header("Connection", "close");
     }
     template.text("\r\n");
-    if let Some(gaps) = filled {
+    if let Some(segments) = filled {
         template.segments.push(Segment::Body);
-        template.segments.extend(gaps);
+        template.segments.extend(segments);
     } else {
         template.bytes(&body);
     }
@@ -275,26 +277,28 @@ pub fn encode_scripted(
         head: method == "HEAD",
         closes: false,
     };
-    let gap = |part| Segment::Gap(Gap::Scripted(part));
+    let placeholder = |part| Segment::Placeholder(Placeholder::Scripted(part));
     template.text(method);
     template.text(" ");
-    template.segments.push(gap(Part::Path));
+    template.segments.push(placeholder(Part::Path));
     template.text(" HTTP/1.1\r\n");
-    template.segments.push(gap(Part::Headers));
+    template.segments.push(placeholder(Part::Headers));
     if cookies {
         let begun = false;
-        template.segments.push(Segment::Gap(Gap::Cookies { begun }));
+        template
+            .segments
+            .push(Segment::Placeholder(Placeholder::Cookies { begun }));
     }
     if !keep_alive {
         template.header("Connection", "close");
     }
     template.text("\r\n");
-    template.segments.push(gap(Part::Body));
+    template.segments.push(placeholder(Part::Body));
     Ok(template)
 }
 
 /// Encodes a message that is sent without a head, over a WebSocket, as raw bytes or as a datagram: the body, in which
-/// `{name}` is a gap if `params` has the name.
+/// `{name}` is a placeholder if `params` has the name.
 pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
     let body = STANDARD.decode(spec.body_base64.as_deref().unwrap_or_default())?;
     let mut template = Template {
@@ -302,7 +306,7 @@ pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
         head: false,
         closes: false,
     };
-    template.text_with_gaps(
+    template.text_with_placeholders(
         &body,
         spec,
         spec.fill.map_or(EscapeContext::Bare, context_in),
@@ -319,7 +323,7 @@ fn context_in(body: Fill) -> EscapeContext {
     }
 }
 
-/// The segments of the body, if it has gaps.
+/// The segments of the body, if it has placeholders.
 fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
     let context = context_in(spec.fill?);
     let mut split = Template {
@@ -327,9 +331,13 @@ fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
         head: false,
         closes: false,
     };
-    split.text_with_gaps(body, spec, context);
-    let is_gap = |segment: &Segment| matches!(segment, Segment::Gap(_));
-    split.segments.iter().any(is_gap).then_some(split.segments)
+    split.text_with_placeholders(body, spec, context);
+    let is_placeholder = |segment: &Segment| matches!(segment, Segment::Placeholder(_));
+    split
+        .segments
+        .iter()
+        .any(is_placeholder)
+        .then_some(split.segments)
 }
 
 /// Whether the spec says itself what becomes of a header: which value it has, or that it is left out.
@@ -382,7 +390,7 @@ fn path(template: &mut Template, spec: &RequestSpec) -> Result<(), EncodeError> 
         };
         template
             .segments
-            .push(Segment::Gap(Gap::Param(position, context)));
+            .push(Segment::Placeholder(Placeholder::Param(position, context)));
         rest = after;
     }
     template.text(rest);

@@ -13,8 +13,8 @@ pub struct ScriptedRequest {
     bytes: Vec<u8>,
     path: usize,
     headers: usize,
-    /// Which of [`NOTED`] the script has given.
-    given: [bool; NOTED.len()],
+    /// Which of [`DEFAULTED`] the script has given.
+    set_by_script: [bool; DEFAULTED.len()],
 }
 
 /// What a request needs besides what its script says.
@@ -33,11 +33,11 @@ pub struct RequestDefaults<'a> {
 const ADDED: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
 
 /// Added if the script does not set them.
-const NOTED: [&str; 4] = ["host", "user-agent", "content-type", "authorization"];
+const DEFAULTED: [&str; 4] = ["host", "user-agent", "content-type", "authorization"];
 const HOST: usize = 0;
-const AGENT: usize = 1;
-const TYPE: usize = 2;
-const LOGIN: usize = 3;
+const USER_AGENT: usize = 1;
+const CONTENT_TYPE: usize = 2;
+const AUTHORIZATION: usize = 3;
 
 /// Initial room, enough for most requests, as a buffer that grows is copied.
 const USUAL_REQUEST_BYTES: usize = 384;
@@ -63,7 +63,7 @@ impl ScriptedRequest {
         self.bytes.extend_from_slice(target);
         self.path = target.len();
         self.headers = target.len();
-        self.given = [false; NOTED.len()];
+        self.set_by_script = [false; DEFAULTED.len()];
         Ok(())
     }
 
@@ -88,8 +88,8 @@ impl ScriptedRequest {
             let field = format!("header {}", String::from_utf8_lossy(name));
             check(&field, &String::from_utf8_lossy(value), fit, "")?;
         }
-        for (given, known) in self.given.iter_mut().zip(NOTED) {
-            *given |= is(&known);
+        for (set_by_script, known) in self.set_by_script.iter_mut().zip(DEFAULTED) {
+            *set_by_script |= is(&known);
         }
         self.append(&[name, b": ", value, b"\r\n"]);
         Ok(())
@@ -102,20 +102,20 @@ impl ScriptedRequest {
 
     /// Whether it has a `Content-Type`.
     pub fn has_type(&self) -> bool {
-        self.given[TYPE]
+        self.set_by_script[CONTENT_TYPE]
     }
 
     /// Adds the missing header lines and the body.
     pub fn finish(&mut self, body: Option<&[u8]>, defaults: RequestDefaults<'_>) {
-        if !self.given[HOST] {
+        if !self.set_by_script[HOST] {
             self.append(&[b"Host: ", defaults.authority.as_bytes(), b"\r\n"]);
         }
-        if !self.given[AGENT] {
+        if !self.set_by_script[USER_AGENT] {
             let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
             self.append(&[agent.as_bytes()]);
         }
         if let Some(login) = defaults.authorization
-            && !self.given[LOGIN]
+            && !self.set_by_script[AUTHORIZATION]
         {
             self.append(&[b"Authorization: ", login.as_bytes(), b"\r\n"]);
         }
@@ -141,7 +141,7 @@ impl ScriptedRequest {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let added = |name: &str| {
             let is = |known| name.eq_ignore_ascii_case(known);
-            is("content-length") || (is("host") && !self.given[HOST])
+            is("content-length") || (is("host") && !self.set_by_script[HOST])
         };
         let own = self
             .lines()
@@ -196,7 +196,7 @@ fn is_url(target: &[u8]) -> bool {
 mod tests {
     use super::super::request::encode_scripted;
     use super::*;
-    use crate::template::request::Gap;
+    use crate::template::request::Placeholder;
 
     const DEFAULTS: RequestDefaults<'_> = RequestDefaults {
         authority: "shop:81",
@@ -214,12 +214,12 @@ mod tests {
     fn sent(scripted: &ScriptedRequest, keep_alive: bool) -> String {
         let template = encode_scripted("POST", keep_alive, true).unwrap();
         let mut out = Vec::new();
-        template.write(&mut out, |gap, out| match gap {
-            Gap::Scripted(part) => out.extend_from_slice(scripted.part(part)),
-            Gap::Cookies { begun } => {
+        template.write(&mut out, |placeholder, out| match placeholder {
+            Placeholder::Scripted(part) => out.extend_from_slice(scripted.part(part)),
+            Placeholder::Cookies { begun } => {
                 out.extend_from_slice(if begun { b"?" } else { b"Cookie: a=1\r\n" });
             }
-            Gap::Param(..) => unreachable!(),
+            Placeholder::Param(..) => unreachable!(),
         });
         String::from_utf8(out).unwrap()
     }

@@ -3,7 +3,8 @@
 //! Ten thousand clients may be thinking at the same time, so each keeps all its values in a single allocation: how many
 //! there are, the length of each, then the values themselves.
 
-const ENTRY: usize = size_of::<u32>();
+const ENTRY_BYTES: usize = size_of::<u32>();
+/// Stands for the length of a slot that holds no value.
 const EMPTY: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -18,7 +19,7 @@ impl Slots {
         Self {
             bytes: [
                 &(count as u32).to_ne_bytes()[..],
-                &vec![0xff; count * ENTRY],
+                &vec![0xff; count * ENTRY_BYTES],
             ]
             .concat(),
         }
@@ -46,12 +47,12 @@ impl Slots {
         self.bytes.reserve_exact(value.len().saturating_sub(before));
         self.bytes
             .splice(start..start + before, value.iter().copied());
-        let entry = (1 + slot) * ENTRY;
-        self.bytes[entry..entry + ENTRY].copy_from_slice(&length.to_ne_bytes());
+        let entry = (1 + slot) * ENTRY_BYTES;
+        self.bytes[entry..entry + ENTRY_BYTES].copy_from_slice(&length.to_ne_bytes());
     }
 
-    /// Counts up the number in a slot, from 1 if the slot is empty; returns it.
-    pub fn count(&mut self, slot: usize) -> u64 {
+    /// Adds one to the number in a slot, which is 0 while the slot is empty; returns the sum.
+    pub fn increment(&mut self, slot: usize) -> u64 {
         let before = self.get(slot).map_or(0, |bytes| {
             u64::from_ne_bytes(bytes.try_into().expect("a count has eight bytes"))
         });
@@ -63,7 +64,8 @@ impl Slots {
     fn start(&self, slot: usize) -> usize {
         let before = (0..slot).map(|slot| self.length(slot));
         let values = before.filter(|length| *length != EMPTY);
-        (1 + self.entry(0) as usize) * ENTRY + values.map(|length| length as usize).sum::<usize>()
+        (1 + self.entry(0) as usize) * ENTRY_BYTES
+            + values.map(|length| length as usize).sum::<usize>()
     }
 
     fn length(&self, slot: usize) -> u32 {
@@ -71,8 +73,8 @@ impl Slots {
     }
 
     fn entry(&self, number: usize) -> u32 {
-        let entry = number * ENTRY;
-        let bytes = self.bytes[entry..entry + ENTRY].try_into();
+        let entry = number * ENTRY_BYTES;
+        let bytes = self.bytes[entry..entry + ENTRY_BYTES].try_into();
         u32::from_ne_bytes(bytes.expect("an entry has four bytes"))
     }
 }
@@ -103,7 +105,7 @@ mod tests {
     fn a_slot_can_count() {
         let mut slots = Slots::new(2);
         slots.set(1, Some(b"x"));
-        assert_eq!([(); 3].map(|()| slots.count(0)), [1, 2, 3]);
+        assert_eq!([(); 3].map(|()| slots.increment(0)), [1, 2, 3]);
         assert_eq!(slots.get(1), Some(b"x".as_slice()));
     }
 

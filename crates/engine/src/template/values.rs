@@ -1,4 +1,4 @@
-//! Values that are written into the gaps of a request, escaped for the place where they stand.
+//! Values that are written into the placeholders of a request, escaped for the place where they stand.
 
 use std::io::Write as _;
 
@@ -93,7 +93,7 @@ fn check(value: &[u8], written: Written, context: EscapeContext) -> Result<(), S
         Written::Escaped | Written::Raw => Ok(()),
         Written::Number if json::is_number(value) => Ok(()),
         Written::Number => Err("its value is no JSON number".into()),
-        Written::Json => json::read(value, false, &mut json::Nothing)
+        Written::Json => json::read(value, false, &mut json::Discard)
             .map_err(|problem| format!("its value cannot be read as JSON: {problem}")),
     }
 }

@@ -1,4 +1,4 @@
-//! Where a response begins and ends: interim heads, long heads, responses without a length, bytes behind the end, and
+//! Where a response begins and ends: interim heads, long heads, responses without a length, bytes after the end, and
 //! responses that nobody asked for.
 
 use std::collections::BTreeMap;

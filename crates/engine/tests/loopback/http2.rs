@@ -160,14 +160,14 @@ fn a_connection_is_closed_after_the_last_client_has_left_it() {
 fn who_finds_no_free_stream_waits_and_that_is_not_the_server_s_time() {
     let mut one_at_a_time = Builder::new();
     one_at_a_time.max_concurrent_streams(1);
-    let most = Arc::new(AtomicUsize::new(0));
-    let (seen_most, begin) = (most.clone(), || Cell::new(0));
+    let max_in_flight = Arc::new(AtomicUsize::new(0));
+    let (observed_max, begin) = (max_in_flight.clone(), || Cell::new(0));
     let address = serving(
         one_at_a_time,
         begin,
         move |open: Rc<Cell<usize>>, _, respond| {
             open.set(open.get() + 1);
-            seen_most.fetch_max(open.get(), Ordering::Relaxed);
+            observed_max.fetch_max(open.get(), Ordering::Relaxed);
             async move {
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 open.set(open.get() - 1);
@@ -181,7 +181,7 @@ fn who_finds_no_free_stream_waits_and_that_is_not_the_server_s_time() {
     let load = json!({"closed": {"clients": 4, "phases": phases}});
     let spec = one(over_http2(address, json!({"connections": 1}), load), 0);
     let seen = run(with(spec, "", json!({"threads": 1})));
-    assert_eq!(most.load(Ordering::Relaxed), 1);
+    assert_eq!(max_in_flight.load(Ordering::Relaxed), 1);
     let waits = seen.sum(0, |state| state.stream_waits);
     assert!(waits >= 3, "{waits}");
     let waited = seen.sum(0, |state| state.stream_wait_ns);
@@ -274,7 +274,7 @@ fn after_a_goodbye_the_next_request_has_a_new_connection() {
 
 #[test]
 fn a_wait_is_shown_with_the_streams_of_its_own_connection() {
-    // The second response comes behind the body of the first one. Then the connection ends; the wait on the next one is
+    // The second response comes after the body of the first one. Then the connection ends; the wait on the next one is
     // shorter.
     async fn one_behind_the_other(mut first: Responder, second: Responder, pause: Duration) {
         let mut body = first.send_response(Response::new(()), false).unwrap();

@@ -17,7 +17,7 @@ use h2::server::Builder;
 use http::Request;
 use serde_json::{Value, json};
 
-/// Journeys of a group of three and a step behind it.
+/// Journeys of a group of three and a step after it.
 fn on_pages(spec: Value, steps: usize) -> Value {
     let request = |number: usize| {
         json!({"name": number.to_string(), "method": "GET", "path": format!("/{number}/{{client}}"),

@@ -193,7 +193,7 @@ fn what_finds_no_connection_waits_in_order_and_is_counted_as_never_sent_at_the_e
     let (shortest, longest) = seen.range_ms(Measure::Censored);
     assert!(shortest < 10.0 && longest > 300.0, "{shortest} {longest}");
     assert_eq!(seen.0.last().unwrap().workloads[0].connections, 2);
-    assert!(seen.0[2].workloads[0].backlog > 50);
+    assert!(seen.0[2].workloads[0].waiting > 50);
     // Waiting for a connection is part of the response, not of the generator's lateness.
     let (_, response) = seen.range_ms(Measure::Response);
     assert!(response > 200.0, "{response}");

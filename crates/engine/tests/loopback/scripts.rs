@@ -121,18 +121,18 @@ fn the_rest_after_what_is_refused_is_no_part_of_it() {
         json!({"redirects": {"most": 0}}),
     );
     let seen = run(one(refused, 0));
-    let (least, _) = seen.range_ms(Measure::Failed);
+    let (shortest, _) = seen.range_ms(Measure::Failed);
     assert!(
-        least < 1.0,
-        "a request that is refused at once took {least} ms"
+        shortest < 1.0,
+        "a request that is refused at once took {shortest} ms"
     );
     let journeys = seen.0.iter().flat_map(|interval| &interval.journeys);
     let times = journeys.filter_map(|one| {
         let times = &one.histograms[JourneyMeasure::Whole as usize];
         (!times.is_empty()).then(|| times.min())
     });
-    let least = times.min().unwrap();
-    assert!(least < 1000, "its journey took {least} µs");
+    let shortest = times.min().unwrap();
+    assert!(shortest < 1000, "its journey took {shortest} µs");
 }
 
 #[test]
@@ -259,8 +259,8 @@ fn computing_is_the_generator_s_lateness_and_no_part_of_the_service_time() {
         .collect();
     assert_eq!(pacing.iter().map(|h| h.len()).sum::<u64>(), 3);
     let filled = pacing.iter().filter(|h| !h.is_empty());
-    let least = filled.map(|h| h.min()).min().unwrap();
-    assert!(least >= 19_000, "{least}");
+    let shortest = filled.map(|h| h.min()).min().unwrap();
+    assert!(shortest >= 19_000, "{shortest}");
     for series in late {
         let lateness = series.response_sum_ns - series.service_sum_ns;
         assert!(lateness >= 19 * u128::from(MS), "{lateness}");

@@ -149,7 +149,7 @@ fn a_last_event_without_its_blank_line_ends_the_stream_only_if_it_is_the_text_th
     let (outcome, why) = only(&seen);
     assert_eq!(outcome, "stream_ended");
     assert!(
-        why.contains("without the blank line behind its data"),
+        why.contains("without the blank line after its data"),
         "{why}"
     );
 }

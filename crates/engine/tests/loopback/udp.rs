@@ -64,10 +64,10 @@ fn impatient(spec: Value) -> Value {
 
 fn counts(seen: &Seen) -> [u64; 4] {
     [
-        seen.sum(0, |state| state.late_answers),
-        seen.sum(0, |state| state.overtaken_answers),
-        seen.sum(0, |state| state.duplicate_answers),
-        seen.sum(0, |state| state.stray_answers),
+        seen.sum(0, |state| state.late_responses),
+        seen.sum(0, |state| state.overtaken_responses),
+        seen.sum(0, |state| state.duplicate_responses),
+        seen.sum(0, |state| state.stray_responses),
     ]
 }
 

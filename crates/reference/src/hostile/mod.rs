@@ -83,9 +83,9 @@ async fn read_request(connection: &mut Connection) -> io::Result<bool> {
     loop {
         let length = match http::parse(&connection.input) {
             Parsed::Request(request) => request
-                .framing
+                .head
                 .head_length
-                .saturating_add(request.framing.body_length),
+                .saturating_add(request.head.body_length),
             Parsed::Refused(_) => connection.input.len() as u64,
             Parsed::Incomplete => {
                 if !connection.fill().await? {

@@ -3,7 +3,7 @@
 mod request;
 mod response;
 
-pub use request::{Framing, Parsed, Request, parse};
+pub use request::{Parsed, Request, RequestHead, parse};
 pub use response::{HELLO, JSON, Response, TEXT, Timing};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

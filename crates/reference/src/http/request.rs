@@ -9,14 +9,14 @@ const MAX_HEADERS: usize = 100;
 pub struct Request<'b> {
     /// Path and query.
     pub target: &'b str,
-    pub framing: Framing,
+    pub head: RequestHead,
     /// The key, if the request asks for a WebSocket.
     pub websocket: Option<&'b str>,
 }
 
-/// What a request says about itself and the connection, independent of its target.
+/// What the head of a request says of it and its connection, its target apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Framing {
+pub struct RequestHead {
     pub method: Method,
     pub persistence: Persistence,
     /// Bytes up to and including the empty line.
@@ -42,7 +42,7 @@ pub fn parse(input: &[u8]) -> Parsed<'_> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     match request.parse(input) {
-        Ok(httparse::Status::Complete(head_length)) => match understand(&request, head_length) {
+        Ok(httparse::Status::Complete(head_length)) => match interpret(&request, head_length) {
             Ok(request) => Parsed::Request(request),
             Err(response) => Parsed::Refused(response),
         },
@@ -62,7 +62,7 @@ pub fn parse(input: &[u8]) -> Parsed<'_> {
     }
 }
 
-fn understand<'b>(
+fn interpret<'b>(
     request: &httparse::Request<'_, 'b>,
     head_length: usize,
 ) -> Result<Request<'b>, Response> {
@@ -104,7 +104,7 @@ fn understand<'b>(
     let target = origin_form(request.path.unwrap_or("/"));
     Ok(Request {
         target,
-        framing: Framing {
+        head: RequestHead {
             method,
             persistence,
             head_length,
@@ -188,7 +188,7 @@ mod tests {
         }
         let followed = format!("{text}GET /");
         assert_eq!(request(&followed).target, "/fast/44?x=1");
-        assert_eq!(request(&followed).framing.head_length, text.len() as u64);
+        assert_eq!(request(&followed).head.head_length, text.len() as u64);
     }
 
     #[test]
@@ -212,18 +212,18 @@ mod tests {
             ("1.0", "Connection: Keep-Alive\r\n", Persistence::KeepAndSay),
         ] {
             let text = format!("GET / HTTP/{version}\r\n{header}\r\n");
-            assert_eq!(request(&text).framing.persistence, expected, "{text:?}");
+            assert_eq!(request(&text).head.persistence, expected, "{text:?}");
         }
     }
 
     #[test]
     fn bodies_are_measured_and_unclear_ones_refused() {
         let post = |headers: &str| format!("POST / HTTP/1.1\r\n{headers}\r\n");
-        let framing = request(&post("Content-Length: 12\r\n")).framing;
-        assert_eq!((framing.method, framing.body_length), (Method::Other, 12));
+        let head = request(&post("Content-Length: 12\r\n")).head;
+        assert_eq!((head.method, head.body_length), (Method::Other, 12));
         assert_eq!(
             request(&post("content-length: 3\r\nContent-Length: 3\r\n"))
-                .framing
+                .head
                 .body_length,
             3
         );
@@ -243,9 +243,9 @@ mod tests {
     fn only_http_1_1_waits_to_be_told_to_continue() {
         for (version, expects) in [("1.1", true), ("1.0", false)] {
             let text = format!("POST / HTTP/{version}\r\nExpect: 100-Continue\r\n\r\n");
-            let framing = request(&text).framing;
+            let head = request(&text).head;
             assert_eq!(
-                (framing.expects_continue, framing.version_1_0),
+                (head.expects_continue, head.version_1_0),
                 (expects, !expects)
             );
         }

@@ -8,7 +8,7 @@ mod frame;
 
 use crate::connection::Connection;
 use crate::events::{Next, Schedule};
-use crate::http::{Framing, Request, Response};
+use crate::http::{Request, RequestHead, Response};
 use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
@@ -50,7 +50,7 @@ struct Echo {
 impl Site for WebSocket {
     type Task = Result<Conversation, Response>;
 
-    fn understand(&self, request: &Request) -> Self::Task {
+    fn interpret(&self, request: &Request) -> Self::Task {
         let (path, query) = path_and_query(request.target);
         let what = match path {
             "/echo" => What::Echo(Echo::of(query)?),
@@ -73,7 +73,7 @@ impl Site for WebSocket {
     async fn response(
         &self,
         task: Self::Task,
-        framing: Framing,
+        head: RequestHead,
         connection: &mut Connection,
     ) -> io::Result<()> {
         match task {
@@ -88,12 +88,7 @@ impl Site for WebSocket {
                 Err(io::ErrorKind::ConnectionAborted.into())
             }
             Err(response) => {
-                response.encode(
-                    framing.method,
-                    framing.persistence,
-                    None,
-                    &mut connection.output,
-                );
+                response.encode(head.method, head.persistence, None, &mut connection.output);
                 Ok(())
             }
         }
@@ -170,7 +165,7 @@ impl<'a> Socket<'a> {
 impl Echo {
     fn of(query: &str) -> Result<Self, Response> {
         let delay = parameter(query, "delay-ms").unwrap_or("0");
-        let number = |name, usual, most| whole(name, parameter(query, name).unwrap_or(usual), most);
+        let number = |name, usual, max| whole(name, parameter(query, name).unwrap_or(usual), max);
         Ok(Self {
             delay: (real("delay-ms", delay, MAX_MS)? * MILLISECOND) as Nanos,
             noise: number("noise", "0", MAX_NOISE)?,
@@ -197,17 +192,17 @@ impl Echo {
             if frame.opcode == PONG {
                 continue;
             }
-            let came = timer.as_ref().map(Timer::now);
+            let received_at = timer.as_ref().map(Timer::now);
             if self.ping && !frame.continues() {
                 socket.write(PING, b"?");
                 if let Err(code) = pong(&mut socket, &mut waiting).await? {
                     return Ok(code);
                 }
             }
-            if let (Some(timer), Some(came)) = (&timer, came) {
+            if let (Some(timer), Some(received_at)) = (&timer, received_at) {
                 socket.flush().await?; // earlier responses do not wait for this one
-                timer.set(Some(came + self.delay))?;
-                timer.rung().await?;
+                timer.set(Some(received_at + self.delay))?;
+                timer.expired().await?;
             }
             let noise = if frame.continues() { 0 } else { self.noise };
             for number in 0..noise {
@@ -273,8 +268,8 @@ async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u1
 /// closes or breaks the rules before that.
 async fn listen_until(timer: &Timer, socket: &mut Socket<'_>) -> io::Result<Option<u16>> {
     socket.flush().await?;
-    let rung = std::pin::pin!(timer.rung());
-    let heard = std::pin::pin!(async {
+    let rung = std::pin::pin!(timer.expired());
+    let received = std::pin::pin!(async {
         loop {
             if let Err(code) = socket.next().await? {
                 return io::Result::Ok(code);
@@ -283,7 +278,7 @@ async fn listen_until(timer: &Timer, socket: &mut Socket<'_>) -> io::Result<Opti
     });
     tokio::select! {
         rung = rung => rung.map(|()| None),
-        code = heard => code.map(Some),
+        code = received => code.map(Some),
     }
 }
 
@@ -318,7 +313,7 @@ mod tests {
     /// What `/echo` with this query sends to a client that has sent these frames, and the code that it closes with.
     fn echoed(query: &str, frames: &[(u8, &str)]) -> (Vec<u8>, u16) {
         let (inside, _outside) = tokio::io::duplex(1);
-        let mut connection = Connection::within(inside, 0);
+        let mut connection = Connection::in_process(inside, 0);
         for (first, payload) in frames {
             let head = [*first, 0x80 | payload.len() as u8, 0, 0, 0, 0];
             connection.input.extend_from_slice(&head);

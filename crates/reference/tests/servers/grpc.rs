@@ -7,7 +7,7 @@ use http::{HeaderMap, Request};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
-/// Two messages behind their prefixes.
+/// Two messages after their prefixes.
 const TWO: &[u8] = b"\0\0\0\0\x02hi\0\0\0\0\0";
 
 /// What a call gives: HTTP status, bytes and trailers.

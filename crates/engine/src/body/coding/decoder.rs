@@ -18,7 +18,7 @@ pub trait Decoder {
 }
 
 pub fn bytes_behind(what: &str) -> io::Error {
-    io::Error::other(format!("bytes behind the {what} stream"))
+    io::Error::other(format!("bytes after the {what} stream"))
 }
 
 pub fn cut_off(what: &str) -> io::Error {

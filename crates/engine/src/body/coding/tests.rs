@@ -225,9 +225,9 @@ fn bytes_behind_the_end_and_a_missing_end_are_told() {
             .why;
         assert!(why.starts_with("Content-Encoding "), "{why}");
         if coding != "zstd" {
-            let behind = [&whole[..], &[0; 40]].concat();
-            let why = decoded(coding, &behind, None).unwrap_err().why;
-            assert!(why.contains("bytes behind the "), "{why}");
+            let after = [&whole[..], &[0; 40]].concat();
+            let why = decoded(coding, &after, None).unwrap_err().why;
+            assert!(why.contains("bytes after the "), "{why}");
         }
     }
 }
@@ -274,8 +274,8 @@ proptest! {
         let (coding, text) = MENU[which];
         let bytes = bytes_of(text);
         let at = cut.index(bytes.len());
-        let behind = (at + junk.len()).min(bytes.len());
-        let spoiled = [&bytes[..at], &junk, &bytes[behind..]].concat();
+        let after = (at + junk.len()).min(bytes.len());
+        let spoiled = [&bytes[..at], &junk, &bytes[after..]].concat();
         decoded(coding, &spoiled, Some(1_000_000)).ok();
         decoded(coding, &junk, Some(1_000_000)).ok();
     }

@@ -22,7 +22,7 @@ fn found(spec: &EventStream, body: &[u8], piece: usize) -> (Vec<Meaning>, bool) 
         assert!(bytes.is_empty());
     }
     all.extend(parser.end(spec));
-    (all, parser.is_within())
+    (all, parser.is_incomplete())
 }
 
 /// Checks that the result is the same for pieces of every size.
@@ -176,7 +176,7 @@ fn a_message_is_an_event_whatever_its_pieces() {
         let mut message = |text: &str| {
             for mut bytes in text.as_bytes().chunks(piece) {
                 assert_eq!(parser.next(&spec, &mut bytes), None);
-                assert!(bytes.is_empty() && parser.is_within());
+                assert!(bytes.is_empty() && parser.is_incomplete());
             }
             parser.message(&spec)
         };
@@ -184,7 +184,7 @@ fn a_message_is_an_event_whatever_its_pieces() {
         let event = Meaning::Event;
         let wanted = [&event, &event, &event, &Meaning::End, &event];
         assert_eq!(found.each_ref(), wanted);
-        assert!(!parser.is_within());
+        assert!(!parser.is_incomplete());
         assert_eq!(parser.end(&spec), None);
     }
 }

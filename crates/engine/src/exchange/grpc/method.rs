@@ -53,9 +53,9 @@ impl Method {
 
     /// When the messages of a call that is due at `intended` are sent; `None` if all of them are sent at once.
     pub fn pace(&self, intended: u64) -> Option<Pace> {
-        let answered = self.gives_stream();
+        let one_response_each = self.gives_stream();
         self.every_ns
-            .map(|every| Pace::new(intended, every, answered))
+            .map(|interval_ns| Pace::new(intended, interval_ns, one_response_each))
     }
 
     /// Checks that the response is read as what it is: one message, or a stream of them.
@@ -78,21 +78,21 @@ impl Method {
     /// The request in the form of HTTP/1.1. A message that is always the same is already encoded; one with parameters
     /// is still JSON, which [`Method::finish`] replaces.
     pub fn encode(&self, spec: &RequestSpec, host_header: &str) -> Result<Template, String> {
-        let mut asked = spec.clone();
-        asked.headers.extend(self.headers());
-        asked.fill = Some(Fill::Json);
+        let mut whole = spec.clone(); // with the headers of gRPC
+        whole.headers.extend(self.headers());
+        whole.fill = Some(Fill::Json);
         let encode = |spec: &RequestSpec| {
             encode_request(spec, host_header, true).map_err(|error| error.to_string())
         };
-        let template = encode(&asked)?;
+        let template = encode(&whole)?;
         let Some(fixed) = template.fixed() else {
             return Ok(template);
         };
         let frames = self.frames(body_of(fixed))?;
-        asked.body_base64 = Some(STANDARD.encode(frames));
-        asked.fill = None;
-        asked.params.clear();
-        encode(&asked)
+        whole.body_base64 = Some(STANDARD.encode(frames));
+        whole.fill = None;
+        whole.params.clear();
+        encode(&whole)
     }
 
     /// Replaces the JSON of a request, whose parameters have been filled in, by the encoded messages.

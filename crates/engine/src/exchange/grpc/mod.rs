@@ -1,4 +1,4 @@
-//! gRPC over HTTP/2: messages behind a prefix of five bytes, and a status in the trailers. Except for [`reflection`],
+//! gRPC over HTTP/2: messages after a prefix of five bytes, and a status in the trailers. Except for [`reflection`],
 //! it does not deal with connections: it builds the bytes of a request, and is given the headers, bytes and trailers of
 //! the response.
 //!

@@ -6,10 +6,11 @@ use crate::protocol::grpc::frames;
 /// delay of one does not shift the others.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    intended: u64,
-    every: u64,
+    /// When the first message is due, in ns since the start of the run.
+    first_due: u64,
+    interval_ns: u64,
     /// Whether each message has a response of its own; if not, there is one response to the whole call.
-    answered: bool,
+    one_response_each: bool,
     /// How many messages have become due.
     due: u64,
     /// How many bytes these messages have in all.
@@ -19,11 +20,11 @@ pub struct Pace {
 }
 
 impl Pace {
-    pub fn new(intended: u64, every: u64, answered: bool) -> Self {
+    pub fn new(first_due: u64, interval_ns: u64, one_response_each: bool) -> Self {
         Self {
-            intended,
-            every,
-            answered,
+            first_due,
+            interval_ns,
+            one_response_each,
             due: 0,
             due_bytes: 0,
             responses: 0,
@@ -32,7 +33,7 @@ impl Pace {
 
     /// How many bytes of the messages in `body` are due at `now`.
     pub fn advance(&mut self, body: &[u8], now: u64) -> usize {
-        while now >= self.time(self.due)
+        while now >= self.due_time(self.due)
             && let Some(length) = frames::first(&body[self.due_bytes..])
         {
             self.due += 1;
@@ -42,31 +43,31 @@ impl Pace {
     }
 
     /// When the next message is due.
-    pub fn next(&self) -> u64 {
-        self.time(self.due)
+    pub fn next_due(&self) -> u64 {
+        self.due_time(self.due)
     }
 
-    fn time(&self, message: u64) -> u64 {
-        self.intended
-            .saturating_add(self.every.saturating_mul(message))
+    fn due_time(&self, message: u64) -> u64 {
+        self.first_due
+            .saturating_add(self.interval_ns.saturating_mul(message))
     }
 
     /// Takes note that `responses` messages of the response are complete. Returns for each new one when the message
     /// that it answers was due; `None` if it answers none.
-    pub fn answered(&mut self, responses: u64) -> impl Iterator<Item = Option<u64>> + use<> {
-        let before = if self.answered {
+    pub fn note_responses(&mut self, responses: u64) -> impl Iterator<Item = Option<u64>> + use<> {
+        let before = if self.one_response_each {
             self.responses
         } else {
             responses
         };
         self.responses = responses;
         let pace = *self;
-        (before..responses).map(move |message| (message < pace.due).then(|| pace.time(message)))
+        (before..responses).map(move |message| (message < pace.due).then(|| pace.due_time(message)))
     }
 
     /// How many messages were due and have no response.
     pub fn unanswered(&self) -> u64 {
-        if self.answered {
+        if self.one_response_each {
             self.due.saturating_sub(self.responses)
         } else {
             0
@@ -86,7 +87,7 @@ mod tests {
         }
         let mut pace = Pace::new(100, 20, true);
         assert_eq!(pace.advance(&body, 99), 0);
-        assert_eq!((pace.advance(&body, 100), pace.next()), (8, 120));
+        assert_eq!((pace.advance(&body, 100), pace.next_due()), (8, 120));
         assert_eq!((pace.advance(&body, 119), pace.unanswered()), (8, 1));
         assert_eq!(
             pace.advance(&body, 500),

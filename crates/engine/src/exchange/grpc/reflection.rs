@@ -34,9 +34,9 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 const MAX_FILES: usize = 10_000;
 
 #[derive(Clone, PartialEq, Message)]
-struct Question {
+struct ReflectionRequest {
     #[prost(oneof = "Query", tags = "3, 4, 7")]
-    asked: Option<Query>,
+    query: Option<Query>,
 }
 
 #[derive(Clone, PartialEq, prost::Oneof)]
@@ -50,7 +50,7 @@ enum Query {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Reply {
+struct ReflectionResponse {
     #[prost(message, optional, tag = "4")]
     files: Option<Files>,
     #[prost(message, optional, tag = "6")]
@@ -106,7 +106,7 @@ pub struct Inquiry<'a> {
     /// Messages that the service's files need not mention, because they go into a `google.protobuf.Any`. Those that the
     /// server does not know are left out.
     pub types: &'a [String],
-    /// Goes with every question: names and values.
+    /// Goes with every request: names and values.
     pub metadata: &'a [(String, String)],
 }
 
@@ -141,9 +141,9 @@ pub fn reflect(
         .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
-    let asked = ask(&target, &origin, inquiry);
-    let answered = runtime.block_on(async { tokio::time::timeout(patience, asked).await });
-    let schema = answered.unwrap_or_else(|_| Err("it did not answer in time".to_owned().into()))?;
+    let response = ask(&target, &origin, inquiry);
+    let response = runtime.block_on(async { tokio::time::timeout(patience, response).await });
+    let schema = response.unwrap_or_else(|_| Err("it did not answer in time".to_owned().into()))?;
     Schema::decode(&schema).map_err(UnknownSchema::Unreadable)?;
     Ok(schema)
 }
@@ -177,18 +177,18 @@ async fn secured(
     stream: impl AsyncRead + AsyncWrite + Unpin,
 ) -> Result<Vec<u8>, UnknownSchema> {
     let Some(tls) = &target.tls else {
-        return Talk::new(stream, origin, false, inquiry).ask().await;
+        return Session::new(stream, origin, false, inquiry).ask().await;
     };
     let connector = tls.connector(&mut Sessions::default());
     let stream = connector.connect(tls.name.clone(), stream).await;
     let stream = stream.map_err(|error| describe(&error))?;
     let chosen = stream.get_ref().1.alpn_protocol();
     check_alpn(chosen).map_err(|failure| failure.why)?;
-    Talk::new(stream, origin, true, inquiry).ask().await
+    Session::new(stream, origin, true, inquiry).ask().await
 }
 
-/// A connection on which questions are asked.
-struct Talk<'a, S> {
+/// A connection over which a server is asked.
+struct Session<'a, S> {
     stream: S,
     endpoint: Endpoint,
     buffer: Vec<u8>,
@@ -197,11 +197,11 @@ struct Talk<'a, S> {
     inquiry: Inquiry<'a>,
     /// The version of the reflection service that is asked.
     version: &'static str,
-    /// The status with which the server refused the last question, if it did.
+    /// The status with which the server refused the last request, if it did.
     status: Option<u32>,
 }
 
-impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
+impl<'a, S: AsyncRead + AsyncWrite + Unpin> Session<'a, S> {
     fn new(stream: S, origin: &'a str, tls: bool, inquiry: Inquiry<'a>) -> Self {
         Self {
             stream,
@@ -225,7 +225,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
                     Err(UnknownSchema::Failed(why)),
                     Some(status::UNAUTHENTICATED | status::PERMISSION_DENIED),
                 ) => return Err(UnknownSchema::Refused(why)),
-                (found, _) => return found,
+                (files, _) => return files,
             }
         }
         Err(UnknownSchema::Failed(refused))
@@ -235,17 +235,17 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     async fn files(&mut self) -> Result<Vec<u8>, UnknownSchema> {
         let Inquiry { service, types, .. } = self.inquiry;
         let mut files = BTreeMap::new();
-        let asked = Query::Symbol(service.to_owned());
-        if !self.add(&mut files, asked).await? {
+        let query = Query::Symbol(service.to_owned());
+        if !self.add(&mut files, query).await? {
             return Err(UnknownSchema::Service(self.services().await?));
         }
         for name in types {
-            let asked = Query::Symbol(name.clone());
-            self.add(&mut files, asked).await?;
+            let query = Query::Symbol(name.clone());
+            self.add(&mut files, query).await?;
         }
         while let Some(missing) = missing(&files) {
-            let asked = Query::File(missing.clone());
-            if !self.add(&mut files, asked).await? || !files.contains_key(&missing) {
+            let query = Query::File(missing.clone());
+            if !self.add(&mut files, query).await? || !files.contains_key(&missing) {
                 return Err(UnknownSchema::Unreadable(format!(
                     "it does not know {missing}, which it imports"
                 )));
@@ -260,10 +260,10 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
         Ok(Files { file }.encode_to_vec())
     }
 
-    /// Adds the files that answer a question. Returns false if the server does not know what is asked for.
-    async fn add(&mut self, files: &mut Described, asked: Query) -> Result<bool, UnknownSchema> {
-        let reply = self.question(asked).await?;
-        if let Some(error) = reply.error {
+    /// Adds the files that answer a query. Returns false if the server does not know what is asked for.
+    async fn add(&mut self, files: &mut Described, query: Query) -> Result<bool, UnknownSchema> {
+        let response = self.request(query).await?;
+        if let Some(error) = response.error {
             if error.code == NOT_FOUND {
                 return Ok(false);
             }
@@ -272,7 +272,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
             let why = status::describe(code, Some(error.message.as_bytes()));
             return Err(UnknownSchema::Failed(why));
         }
-        for bytes in reply.files.unwrap_or_default().file {
+        for bytes in response.files.unwrap_or_default().file {
             let head = FileHead::decode(bytes.as_slice());
             let head = head.map_err(|error| UnknownSchema::Unreadable(error.to_string()))?;
             files.insert(head.name, (head.dependency, bytes));
@@ -281,15 +281,15 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 
     async fn services(&mut self) -> Result<Vec<String>, UnknownSchema> {
-        let reply = self.question(Query::Services(String::new())).await?;
-        let services = reply.services.unwrap_or_default().services;
+        let response = self.request(Query::Services(String::new())).await?;
+        let services = response.services.unwrap_or_default().services;
         Ok(services.into_iter().map(|service| service.name).collect())
     }
 
-    async fn question(&mut self, asked: Query) -> Result<Reply, String> {
+    async fn request(&mut self, query: Query) -> Result<ReflectionResponse, String> {
         self.status = None;
-        let message = Call::begin(self, asked)?.message().await?;
-        Reply::decode(message.as_slice()).map_err(|error| error.to_string())
+        let message = ReflectionCall::begin(self, query)?.message().await?;
+        ReflectionResponse::decode(message.as_slice()).map_err(|error| error.to_string())
     }
 
     /// Sends what is to be sent, and reads what comes next.
@@ -314,43 +314,43 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     }
 }
 
-/// One call of `ServerReflectionInfo`, with one question. The request ends after the question, because some servers may
+/// One call of `ServerReflectionInfo`, with one request. The stream ends after it, because some servers may
 /// wait for its end before they answer.
-struct Call<'t, 'a, S> {
-    talk: &'t mut Talk<'a, S>,
+struct ReflectionCall<'t, 'a, S> {
+    session: &'t mut Session<'a, S>,
     stream: Rc<Stream>,
     /// How the server has ended the call. Reported after the bytes that came before have been read.
     ended: Option<String>,
 }
 
-impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
-    fn begin(talk: &'t mut Talk<'a, S>, asked: Query) -> Result<Self, String> {
+impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> ReflectionCall<'t, 'a, S> {
+    fn begin(session: &'t mut Session<'a, S>, query: Query) -> Result<Self, String> {
         let mut request = format!(
             "POST /grpc.reflection.{}.ServerReflection/ServerReflectionInfo HTTP/1.1\r\n\
              host: {}\r\ncontent-type: application/grpc\r\nte: trailers\r\n",
-            talk.version, talk.origin
+            session.version, session.origin
         );
-        for (name, value) in talk.inquiry.metadata {
+        for (name, value) in session.inquiry.metadata {
             request.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
         }
         request.push_str("\r\n");
         let form = Form {
-            tls: talk.tls,
+            tls: session.tls,
             call: true,
         };
         let mut block = Vec::new();
         encode(request.as_bytes(), form, &mut block)?;
-        let asked = Some(asked);
+        let query = Some(query);
         let mut frame = Vec::new();
-        frames::write(&Question { asked }.encode_to_vec(), &mut frame);
+        frames::write(&ReflectionRequest { query }.encode_to_vec(), &mut frame);
         let stream = Rc::<Stream>::default();
-        let (id, _) = talk.endpoint.ask(&stream, &block, false);
-        let (sent, _) = talk.endpoint.send(id, &frame, true);
+        let (id, _) = session.endpoint.ask(&stream, &block, false);
+        let (sent, _) = session.endpoint.send(id, &frame, true);
         if sent < frame.len() {
-            return Err("it takes no question".into());
+            return Err("it takes no request".into());
         }
         Ok(Self {
-            talk,
+            session,
             stream,
             ended: None,
         })
@@ -390,7 +390,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
                 return Ok(body);
             }
             if self.ended.is_none() {
-                self.talk.turn().await?;
+                self.session.turn().await?;
             }
         }
     }
@@ -402,7 +402,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
                 *rest = after;
                 let foreign = not_grpc(fields);
                 if let Some(foreign) = &foreign {
-                    self.talk.status = foreign.status;
+                    self.session.status = foreign.status;
                 }
                 let why = foreign.map(|foreign| foreign.why);
                 why.or_else(|| end.then(|| self.judge(fields)))
@@ -429,7 +429,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Call<'t, 'a, S> {
         let Some(status) = status.and_then(|text| text.parse().ok()) else {
             return "it ended the call without grpc-status".into();
         };
-        self.talk.status = Some(status);
+        self.session.status = Some(status);
         status::describe(status, text("grpc-message"))
     }
 }

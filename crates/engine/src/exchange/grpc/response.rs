@@ -25,13 +25,13 @@ pub fn check_head<'h>(
     http_status: u16,
     header: impl Fn(&str) -> Option<&'h [u8]>,
 ) -> Result<(), NotGrpc> {
-    let given = header("content-type").unwrap_or_default();
-    let rest = given.strip_prefix(CONTENT_TYPE);
+    let content_type = header("content-type").unwrap_or_default();
+    let rest = content_type.strip_prefix(CONTENT_TYPE);
     let right = rest.is_some_and(|rest| rest.is_empty() || b"+;".contains(&rest[0]));
     if right && (http_status == 200 || header("grpc-status").is_some()) {
         return Ok(());
     }
-    let shown = match &given[..given.len().min(SHOWN_BYTES)] {
+    let shown = match &content_type[..content_type.len().min(SHOWN_BYTES)] {
         [] => "no Content-Type".to_owned(),
         given => format!("Content-Type {}", given.escape_ascii()),
     };
@@ -150,26 +150,26 @@ impl<'a> GrpcResponse<'a> {
 
     fn judge<'h>(&self, trailer: impl Fn(&str) -> Option<&'h [u8]>) -> Result<(), Failure> {
         let malformed = |why: &str| Err(Failure::new(Outcome::Malformed, why));
-        let Some(given) = trailer("grpc-status") else {
+        let Some(text) = trailer("grpc-status") else {
             return malformed("the response ended without grpc-status");
         };
-        let found = std::str::from_utf8(given).ok();
-        let Some(found) = found.and_then(|text| text.parse().ok()) else {
+        let status = std::str::from_utf8(text).ok();
+        let Some(status) = status.and_then(|text| text.parse().ok()) else {
             return malformed("its grpc-status is no number");
         };
-        if found != self.method.status {
-            let why = status::describe(found, trailer("grpc-message"));
-            let outcome = match (found, self.method.deadline_ns) {
+        if status != self.method.status {
+            let why = status::describe(status, trailer("grpc-message"));
+            let outcome = match (status, self.method.deadline_ns) {
                 // Both sides watch the deadline, and it is a matter of chance which of them notices first.
                 (status::DEADLINE_EXCEEDED, Some(_)) => Outcome::ResponseTimeout,
                 _ => Outcome::GrpcStatus,
             };
             return Err(Failure::new(outcome, why));
         }
-        if self.reader.is_within() {
+        if self.reader.is_incomplete() {
             return malformed("the response ended in the middle of a message");
         }
-        if found == status::OK && self.messages == 0 && !self.method.gives_stream() {
+        if status == status::OK && self.messages == 0 && !self.method.gives_stream() {
             return malformed("the response ended without its message");
         }
         Ok(())

@@ -5,16 +5,14 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::ReadBuf;
-
 use crate::exchange::h1::idle::{Before, TIMED_OUT, idle_event};
 use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::ExchangeObserver;
-use crate::exchange::request::Call;
+use crate::exchange::request::OutgoingRequest;
 use crate::exchange::sending::Sending;
+use crate::exchange::serial::{ReadResponse, SerialConnection, SerialExchange};
 use crate::machine::tasks::Task;
 use crate::net::buffers::WorkerBuffers;
-use crate::net::failure::broken;
 use crate::net::linger::linger;
 use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
@@ -93,24 +91,20 @@ impl H1Connection {
 
     pub async fn exchange(
         &mut self,
-        mut call: Call<'_>,
+        mut outgoing: OutgoingRequest<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Outcome {
-        let template = call.template;
+        let template = outgoing.template;
         let buffers = self.buffers.clone();
         let mut filled = Vec::new();
-        let mut fits = Ok(());
-        let unsent = template.fixed().unwrap_or_else(|| {
-            filled = buffers.take_spare();
-            fits = call.request.fill(template, &mut call, &mut filled);
-            &filled
-        });
-        if let Err(why) = fits {
-            buffers.put_spare(filled);
-            return observer.failed(Failure::new(Outcome::Unsendable, why));
-        }
-        let sent = unsent;
-        observer.note_request(unsent);
+        let request = match outgoing.bytes(&buffers, &mut filled) {
+            Ok(request) => request,
+            Err(why) => {
+                buffers.put_spare(filled);
+                return observer.failed(Failure::new(Outcome::Unsendable, why));
+            }
+        };
+        observer.note_request(request);
         self.state = State::Spent;
         self.decoder.begin(template.is_head());
         self.decoder.keep_head(observer.reads_head());
@@ -118,14 +112,13 @@ impl H1Connection {
         let mut exchange = H1Exchange {
             connection: self,
             observer,
-            sending: Sending::new(unsent),
-            keep_alive: false,
-            closes: false,
+            sending: Sending::new(request),
+            response: Persistence::default(),
             clean: false,
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
-        let state = exchange.state_after(call.last || template.closes());
-        observer.note_whole_request(sent);
+        let state = exchange.state_after(outgoing.last_on_connection || template.closes());
+        observer.note_whole_request(request);
         self.state = state;
         self.reused = true;
         buffers.put_spare(filled);
@@ -140,60 +133,52 @@ impl H1Connection {
     }
 }
 
-/// One request and its response on a connection.
-struct H1Exchange<'a, 'w> {
-    connection: &'a mut H1Connection,
-    observer: &'a mut ExchangeObserver<'w>,
-    sending: Sending<'a>,
-    /// What the head says: whether the connection may be used again, and whether the server is going to close it.
-    keep_alive: bool,
-    closes: bool,
-    /// Whether the response is whole, nothing follows it, and the peer has not closed.
-    clean: bool,
+impl SerialConnection for H1Connection {
+    fn transport(&mut self) -> &mut Transport {
+        &mut self.transport
+    }
+
+    fn buffers(&self) -> &Rc<WorkerBuffers> {
+        &self.buffers
+    }
+
+    fn is_reused(&self) -> bool {
+        self.reused
+    }
 }
+
+/// What the head of the response says of its connection.
+#[derive(Default)]
+struct Persistence {
+    /// Whether it may be used again.
+    keep_alive: bool,
+    /// Whether the server is going to close it.
+    closes: bool,
+}
+
+type H1Exchange<'a, 'w> = SerialExchange<'a, 'w, H1Connection, Persistence>;
 
 impl H1Exchange<'_, '_> {
     fn state_after(&self, last: bool) -> State {
-        let reusable = self.keep_alive && !last && self.sending.is_done();
+        let reusable = self.response.keep_alive && !last && self.sending.is_done();
         match self.clean {
-            true if self.closes => State::Closing,
+            true if self.response.closes => State::Closing,
             true if reusable => State::Open,
             _ => State::Spent,
         }
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.observer.begin_sending() {
-            return Poll::Ready(outcome);
-        }
-        let connection = &mut *self.connection;
-        self.sending
-            .write(&mut connection.transport, self.observer, cx);
-        let buffers = self.connection.buffers.clone();
-        let mut scratch = buffers.scratch.borrow_mut();
-        loop {
-            let mut buffer = ReadBuf::new(&mut scratch);
-            match self.connection.transport.poll_read(cx, &mut buffer) {
-                Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                    return Poll::Ready(self.eof());
-                }
-                Poll::Ready(Ok(())) => {
-                    if let Some(outcome) = self.read(buffer.filled()) {
-                        return Poll::Ready(outcome);
-                    }
-                }
-                Poll::Ready(Err(error)) => return Poll::Ready(self.fail(broken(&error))),
-                Poll::Pending => break,
-            }
-        }
-        let interrupted = self.observer.task.poll_interrupt();
-        interrupted.map(|_| {
-            self.observer
-                .timed_out_within(self.connection.decoder.missing())
-        })
+    /// Whether a response with which the server closes the connection is not to this request, but to the pause before
+    /// it.
+    fn is_idle_timeout(&self, status: u16) -> bool {
+        status == 408
+            && self.connection.reused
+            && self.sending.is_done()
+            && !self.observer.request.statuses.contains(&408)
     }
+}
 
-    /// Takes in what has come. Returns the outcome if that was the end.
+impl ReadResponse for H1Exchange<'_, '_> {
     fn read(&mut self, input: &[u8]) -> Option<Outcome> {
         let mut input = std::mem::take(&mut self.connection.before).strip(input);
         if input.is_empty() {
@@ -234,7 +219,7 @@ impl H1Exchange<'_, '_> {
                     let bytes = self.connection.decoder.take_head();
                     let values = values.map(|values| *values).unwrap_or_default();
                     self.observer.head(status, values, bytes);
-                    (self.keep_alive, self.closes) = (keep_alive, closes);
+                    self.response = Persistence { keep_alive, closes };
                     self.connection.before = Before {
                         head_request: self.connection.decoder.head_request(),
                         status,
@@ -258,17 +243,7 @@ impl H1Exchange<'_, '_> {
         }
     }
 
-    /// Whether a response with which the server closes the connection is not to this request, but to the pause before
-    /// it.
-    fn is_idle_timeout(&self, status: u16) -> bool {
-        status == 408
-            && self.connection.reused
-            && self.sending.is_done()
-            && !self.observer.request.statuses.contains(&408)
-    }
-
     fn eof(&mut self) -> Outcome {
-        self.observer.note_bytes(0);
         match self.connection.decoder.eof() {
             Ok(_) => self.observer.complete(),
             Err(error) => {
@@ -278,7 +253,7 @@ impl H1Exchange<'_, '_> {
         }
     }
 
-    fn fail(&mut self, failure: Failure) -> Outcome {
-        self.observer.failed_on(self.connection.reused, failure)
+    fn missing(&self) -> &'static str {
+        self.connection.decoder.missing()
     }
 }

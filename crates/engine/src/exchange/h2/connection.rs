@@ -14,7 +14,7 @@ use crate::exchange::h2::multiplexed::{MultiplexedConnection, NoStream};
 use crate::exchange::h2::pool::{Member, OneConnection, Pool};
 use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::{ExchangeObserver, UNENDED};
-use crate::exchange::request::Call;
+use crate::exchange::request::OutgoingRequest;
 use crate::net::buffers::WorkerBuffers;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::error::DecodeError;
@@ -77,22 +77,21 @@ impl H2Connection {
 
     pub async fn exchange(
         &mut self,
-        mut call: Call<'_>,
+        mut outgoing: OutgoingRequest<'_>,
         to: &mut Destination<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Outcome {
-        let template = call.template;
-        let method = call.request.grpc.as_deref();
+        let template = outgoing.template;
+        let method = outgoing.request.grpc();
         let mut filled = Vec::new();
-        let mut finished = Ok(());
-        let request = template.fixed().unwrap_or_else(|| {
-            filled = self.buffers.take_spare();
-            finished = call.request.fill(template, &mut call, &mut filled);
-            if let (Ok(()), Some(method)) = (&finished, method) {
-                finished = method.finish(&mut filled);
+        let buffers = self.buffers.clone();
+        let request = match outgoing.bytes(&buffers, &mut filled) {
+            Ok(request) => request,
+            Err(why) => {
+                buffers.put_spare(filled);
+                return observer.failed(Failure::new(Outcome::Unsendable, why));
             }
-            &filled
-        });
+        };
         if observer.transcript.is_some() {
             let shown = method.map(|method| method.shown(request));
             observer.note_request(&as_shown(shown.as_deref().unwrap_or(request)));
@@ -103,9 +102,8 @@ impl H2Connection {
             tls: self.tls,
             call: method.is_some(),
         };
-        let mut block = self.buffers.take_spare();
-        let encoded = finished.and_then(|()| encode(request, form, &mut block));
-        let outcome = match encoded {
+        let mut block = buffers.take_spare();
+        let outcome = match encode(request, form, &mut block) {
             Ok(body) => {
                 let encoded = EncodedRequest {
                     block: &block,
@@ -114,13 +112,13 @@ impl H2Connection {
                 };
                 let outcome = self.send_with_retry(&encoded, method, to, observer).await;
                 observer.note_whole_request(request);
-                self.spent = call.last;
+                self.spent = outgoing.last_on_connection;
                 outcome
             }
             Err(why) => observer.failed(Failure::new(Outcome::Unsendable, why)),
         };
-        self.buffers.put_spare(block);
-        self.buffers.put_spare(filled);
+        buffers.put_spare(block);
+        buffers.put_spare(filled);
         outcome
     }
 
@@ -441,7 +439,7 @@ impl H2Exchange<'_, '_> {
         };
         let later = body.len() - pace.advance(body, self.observer.task.now());
         if later > 0 {
-            self.observer.task.wake_at(pace.next());
+            self.observer.task.wake_at(pace.next_due());
         }
         later
     }
@@ -507,10 +505,10 @@ impl H2Exchange<'_, '_> {
         self.observer
             .head(response.status, response.values, response.text);
         if let Some(entry) = self.entry {
-            self.connection.history().answered(entry, self.observer.at);
+            self.connection.history().note_head(entry, self.observer.at);
         }
-        if let (Some(length), Some(most)) = (length, self.observer.limits.body)
-            && length > most
+        if let (Some(length), Some(limit)) = (length, self.observer.limits.body)
+            && length > limit
         {
             return Some(self.refuse(DecodeError::BodyTooLarge));
         }
@@ -531,8 +529,8 @@ impl H2Exchange<'_, '_> {
             );
         }
         self.body_bytes += bytes.len() as u64;
-        let most = self.observer.limits.body;
-        if most.is_some_and(|most| self.body_bytes > most) {
+        let limit = self.observer.limits.body;
+        if limit.is_some_and(|limit| self.body_bytes > limit) {
             return Some(self.refuse(DecodeError::BodyTooLarge));
         }
         let enough = match &mut self.call {
@@ -541,7 +539,7 @@ impl H2Exchange<'_, '_> {
             Some(call) => {
                 let enough = call.data(bytes, self.observer);
                 if let Some(pace) = &mut self.pace {
-                    for due in pace.answered(call.messages()) {
+                    for due in pace.note_responses(call.messages()) {
                         match due {
                             Some(due) => self.observer.round_trip(due),
                             None => self.observer.excess("a message came that answers none"),

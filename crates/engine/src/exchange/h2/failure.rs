@@ -41,7 +41,7 @@ pub fn refused(go_away: &GoAway) -> Failure {
 /// that the server was told.
 pub fn reset(reason: Reason, after_ns: u64, deadline_ns: Option<u64>) -> Failure {
     // The clocks of both sides drift apart by less than a thousandth.
-    let passed = deadline_ns.is_some_and(|most| after_ns >= most - most / 1000);
+    let passed = deadline_ns.is_some_and(|deadline| after_ns >= deadline - deadline / 1000);
     let outcome = match reason {
         Reason::NO_ERROR => Outcome::ClosedEarly,
         // Servers such as grpc-go end a call in this way when its deadline has passed.

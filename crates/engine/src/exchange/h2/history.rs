@@ -13,9 +13,9 @@ pub struct History {
     latest: Vec<StreamTimes>,
     begun: u64,
     /// How many streams are receiving their responses now.
-    coming: u64,
+    arriving: u64,
     /// When the last response ended that had taken at least [`MIN_NS`] to come.
-    came_until: u64,
+    arrived_until_ns: u64,
 }
 
 /// A place in the history; its stream is forgotten after [`MAX_STREAMS`] others.
@@ -40,13 +40,13 @@ impl History {
     }
 
     /// The request has to wait for a free stream.
-    pub fn waits(&mut self, entry: Entry, now: u64) {
+    pub fn note_wait(&mut self, entry: Entry, now: u64) {
         if let Some(times) = self.get(entry) {
             times.ready_ns = now;
         }
     }
 
-    pub fn sent(&mut self, entry: Entry, stream: u32, now: u64) {
+    pub fn note_sent(&mut self, entry: Entry, stream: u32, now: u64) {
         if let Some(times) = self.get(entry) {
             (times.stream, times.sent_ns) = (stream, now);
             if times.ready_ns == 0 {
@@ -56,22 +56,22 @@ impl History {
     }
 
     /// The head of the response has come, and its body follows.
-    pub fn answered(&mut self, entry: Entry, now: u64) {
-        self.coming += 1;
+    pub fn note_head(&mut self, entry: Entry, now: u64) {
+        self.arriving += 1;
         if let Some(times) = self.get(entry) {
             times.head_ns = now;
         }
     }
 
-    /// The stream is over; `answered` says whether [`History::answered`] was called for it. Returns what it waited for,
+    /// The stream is over; `answered` says whether [`History::note_head`] was called for it. Returns what it waited for,
     /// if that took long.
     pub fn end(&mut self, entry: Entry, answered: bool, now: u64, bytes: u64) -> Option<Wait> {
-        self.coming -= u64::from(answered);
+        self.arriving -= u64::from(answered);
         let times = self.get(entry)?;
         (times.end_ns, times.bytes) = (now, bytes);
         let times = *times;
         if answered && now >= times.head_ns + MIN_NS {
-            self.came_until = self.came_until.max(now);
+            self.arrived_until_ns = self.arrived_until_ns.max(now);
         }
         self.wait(&times)
     }
@@ -89,7 +89,7 @@ impl History {
             times.end_ns
         };
         let queued_ns = sent_ns.saturating_sub(times.ready_ns);
-        let beside_others = self.coming > 0 || self.came_until > sent_ns;
+        let beside_others = self.arriving > 0 || self.arrived_until_ns > sent_ns;
         let response_ns = first_ns.saturating_sub(sent_ns);
         if queued_ns < MIN_NS && (response_ns < MIN_NS || !beside_others) {
             return None;
@@ -98,15 +98,15 @@ impl History {
             .latest
             .iter()
             .filter(|other| other.stream != times.stream);
-        let came = others.map(|other| (came_within(other, sent_ns, first_ns), other));
-        let longest = came.max_by_key(|(ns, _)| *ns).filter(|(ns, _)| *ns > 0);
-        let (behind_ns, behind) = longest.map_or((0, 0), |(ns, other)| (ns, other.stream));
-        let blocked_ns = queued_ns + behind_ns;
+        let waits = others.map(|other| (arriving_ns(other, sent_ns, first_ns), other));
+        let longest = waits.max_by_key(|(ns, _)| *ns).filter(|(ns, _)| *ns > 0);
+        let (waited_for_ns, blocker) = longest.map_or((0, 0), |(ns, other)| (ns, other.stream));
+        let blocked_ns = queued_ns + waited_for_ns;
         (blocked_ns >= MIN_NS).then_some(Wait {
             blocked_ns,
             stream: times.stream,
             request: times.request,
-            behind,
+            blocker,
             from_ns: times.ready_ns,
             until_ns: first_ns,
         })
@@ -118,18 +118,18 @@ impl History {
         let begin = self
             .latest
             .iter()
-            .find(|one| wait.behind > 0 && one.stream == wait.behind);
+            .find(|one| wait.blocker > 0 && one.stream == wait.blocker);
         let from_ns = begin.map_or(wait.from_ns, |one| one.sent_ns.min(wait.from_ns));
-        let there =
+        let existed =
             |one: &&StreamTimes| one.ready_ns > 0 && (one.end_ns == 0 || one.end_ns >= from_ns);
-        let mut streams: Vec<_> = self.latest.iter().filter(there).copied().collect();
+        let mut streams: Vec<_> = self.latest.iter().filter(existed).copied().collect();
         streams.sort_by_key(|one| (one.ready_ns, one.sent_ns, one.stream));
         streams
     }
 
     /// The times from the send of the same request to the head of its response, where both happened during the wait.
     pub fn responses_within(&self, wait: Wait) -> impl Iterator<Item = u64> {
-        let within = move |one: &&StreamTimes| {
+        let is_comparable = move |one: &&StreamTimes| {
             one.request == wait.request
                 && one.sent_ns >= wait.from_ns
                 && one.head_ns > 0
@@ -137,13 +137,13 @@ impl History {
         };
         self.latest
             .iter()
-            .filter(within)
+            .filter(is_comparable)
             .map(|one| one.head_ns - one.sent_ns)
     }
 
     fn get(&mut self, entry: Entry) -> Option<&mut StreamTimes> {
-        let known = self.begun - entry.0 <= MAX_STREAMS as u64;
-        known.then(|| &mut self.latest[entry.slot()])
+        let is_kept = self.begun - entry.0 <= MAX_STREAMS as u64;
+        is_kept.then(|| &mut self.latest[entry.slot()])
     }
 }
 
@@ -154,7 +154,7 @@ impl Entry {
 }
 
 /// For how long the response of a stream was arriving between two moments.
-fn came_within(times: &StreamTimes, from_ns: u64, until_ns: u64) -> u64 {
+fn arriving_ns(times: &StreamTimes, from_ns: u64, until_ns: u64) -> u64 {
     if times.head_ns == 0 {
         return 0;
     }

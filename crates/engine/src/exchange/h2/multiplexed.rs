@@ -26,7 +26,7 @@ use crate::record::sample::Sample;
 
 /// Nothing is read while more bytes than this wait to be written. Otherwise a server that keeps asking for replies (to
 /// PING or SETTINGS) without reading them could make the send buffer grow without bound.
-const UNSENT_BYTES: usize = 256 * 1024;
+const MAX_UNSENT_BYTES: usize = 256 * 1024;
 /// How long closing may take: after this time the connection is dropped, even if the server has not read the GOAWAY.
 const CLOSE_NS: u64 = 100_000_000;
 
@@ -42,7 +42,7 @@ pub enum NoStream {
 }
 
 /// A request that the connection's task will hand to the kernel.
-struct Leaving {
+struct UnsentHead {
     /// Where its head begins among all bytes of the connection.
     begin: u64,
     id: u32,
@@ -51,7 +51,7 @@ struct Leaving {
     /// The workload under which it is recorded.
     workload: usize,
     /// Whether it was sent before, on this connection or another.
-    again: bool,
+    resent: bool,
 }
 
 /// What a connection's clients and its task share.
@@ -59,14 +59,14 @@ struct Shared {
     endpoint: RefCell<Endpoint>,
     /// The requests whose heads have not left yet, in order. Empty if the connection belongs to one client alone, which
     /// writes them itself.
-    leaving: RefCell<VecDeque<Leaving>>,
+    unsent_heads: RefCell<VecDeque<UnsentHead>>,
     transport: RefCell<Transport>,
     /// Why writing failed, if it did. What the server sent before can still be read.
-    unwritable: RefCell<Option<Failure>>,
+    write_failure: RefCell<Option<Failure>>,
     task: RefCell<Waker>,
     limit: Rc<StreamLimit>,
     /// Whether it belongs to one client alone.
-    own: bool,
+    exclusive: bool,
     /// The latest streams, if several clients share the connection.
     history: RefCell<History>,
     /// Whether its last client has left.
@@ -76,11 +76,11 @@ struct Shared {
 }
 
 impl MultiplexedConnection {
-    /// Opens a connection. `own` means that no other client will share it.
+    /// Opens a connection. `exclusive` means that no other client will share it.
     pub async fn open(
         to: &mut Destination<'_>,
         observer: &mut ExchangeObserver<'_>,
-        own: bool,
+        exclusive: bool,
     ) -> Result<Rc<Self>, Failure> {
         let (transport, times) = to.connect(observer).await?;
         if matches!(transport, Transport::Tls(_)) {
@@ -89,13 +89,13 @@ impl MultiplexedConnection {
         observer.connected(times);
         let endpoint = Endpoint::default();
         let shared = Rc::new(Shared {
-            limit: StreamLimit::new(endpoint.most),
+            limit: StreamLimit::new(endpoint.max_concurrent_streams),
             endpoint: RefCell::new(endpoint),
-            leaving: RefCell::default(),
+            unsent_heads: RefCell::default(),
             transport: RefCell::new(transport),
-            unwritable: RefCell::default(),
+            write_failure: RefCell::default(),
             task: RefCell::new(Waker::noop().clone()),
-            own,
+            exclusive,
             history: RefCell::default(),
             left: Cell::new(false),
             used: Cell::new(false),
@@ -105,7 +105,7 @@ impl MultiplexedConnection {
             buffers: to.dialer.buffers.clone(),
             recorder: to.dialer.recorder.clone(),
             workload: observer.workload,
-            leaving: false,
+            closing: false,
         };
         spawn_local(task.run(observer.task.take_another()));
         Ok(Rc::new(Self(shared)))
@@ -121,7 +121,7 @@ impl MultiplexedConnection {
 
     /// Whether it belongs to one client alone, whose requests leave at once.
     pub fn is_own(&self) -> bool {
-        self.0.own
+        self.0.exclusive
     }
 
     /// Notes that the connection has carried an exchange.
@@ -150,7 +150,7 @@ impl MultiplexedConnection {
         }
         let start = observer.begin_waiting(observer.limits.timeouts.total_ns);
         if let Some(entry) = entry {
-            self.history().waits(entry, start);
+            self.history().note_wait(entry, start);
         }
         let ticket = limit.wait();
         let task = observer.task;
@@ -219,14 +219,14 @@ impl MultiplexedConnection {
             let (id, wire) = endpoint.ask(stream, block, end);
             (begin, id, wire)
         };
-        if !self.0.own {
-            self.0.leaving.borrow_mut().push_back(Leaving {
+        if !self.0.exclusive {
+            self.0.unsent_heads.borrow_mut().push_back(UnsentHead {
                 begin,
                 id,
                 stream: stream.clone(),
                 entry,
                 workload: sample.workload,
-                again: sample.sent.is_some(),
+                resent: sample.sent.is_some(),
             });
         }
         if end {
@@ -247,16 +247,16 @@ impl MultiplexedConnection {
     /// Called when the client has finished with a stream. `left`: the head of its request has left.
     pub fn release(&self, stream: u32, left: bool) {
         if !left {
-            let leaving = &mut *self.0.leaving.borrow_mut();
-            if let Ok(permit) = leaving.binary_search_by_key(&stream, |one| one.id) {
-                leaving.remove(permit);
+            let unsent_heads = &mut *self.0.unsent_heads.borrow_mut();
+            if let Ok(position) = unsent_heads.binary_search_by_key(&stream, |one| one.id) {
+                unsent_heads.remove(position);
             }
         }
         let mut endpoint = self.0.endpoint.borrow_mut();
         endpoint.release(stream);
-        let silent = endpoint.unsent().is_empty();
+        let all_sent = endpoint.unsent().is_empty();
         drop(endpoint);
-        if !silent {
+        if !all_sent {
             self.0.flush();
         }
     }
@@ -282,7 +282,7 @@ impl Shared {
     /// them has had its turn.
     fn flush(&self) {
         let task = self.task.borrow();
-        if self.own {
+        if self.exclusive {
             let _ = self.poll_write(&mut Context::from_waker(&task));
         } else {
             task.wake_by_ref();
@@ -308,7 +308,7 @@ impl Shared {
         }
         if let Some(error) = lost {
             endpoint.wrote(endpoint.unsent().len());
-            *self.unwritable.borrow_mut() = Some(broken(&error));
+            *self.write_failure.borrow_mut() = Some(broken(&error));
         }
         Poll::Ready(())
     }
@@ -316,17 +316,17 @@ impl Shared {
     /// Notes that all requests whose heads have begun to be written have left at `now`.
     fn note_left(&self, now: u64, recorder: &RefCell<Recorder>) {
         let written = self.endpoint.borrow().written();
-        let leaving = &mut *self.leaving.borrow_mut();
+        let unsent_heads = &mut *self.unsent_heads.borrow_mut();
         let mut recorder = recorder.borrow_mut();
-        while let Some(one) = leaving.pop_front_if(|one| one.begin < written) {
+        while let Some(one) = unsent_heads.pop_front_if(|one| one.begin < written) {
             one.stream.sent.set(Some(now));
-            if one.again {
+            if one.resent {
                 recorder.sent_again(one.workload, now);
             } else {
                 recorder.sent(one.workload, now);
             }
             if let Some(entry) = one.entry {
-                self.history.borrow_mut().sent(entry, one.id, now);
+                self.history.borrow_mut().note_sent(entry, one.id, now);
             }
         }
     }
@@ -351,7 +351,7 @@ struct Driver {
     recorder: Rc<RefCell<Recorder>>,
     workload: usize,
     /// Whether the connection is being closed, after a last GOAWAY.
-    leaving: bool,
+    closing: bool,
 }
 
 impl Driver {
@@ -369,42 +369,42 @@ impl Driver {
 
     fn poll(&mut self, cx: &mut Context<'_>, task: &Task) -> Poll<()> {
         let shared = self.shared.clone();
-        if !self.leaving {
+        if !self.closing {
             self.read(cx, task);
             let ended = shared.endpoint.borrow().ending.clone();
             match ended {
-                Some(Ending::Broken(_)) => self.leave(task),
+                Some(Ending::Broken(_)) => self.begin_closing(task),
                 Some(_) => return Poll::Ready(()),
                 None if shared.left.get() => {
                     shared.endpoint.borrow_mut().leave();
-                    self.leave(task);
+                    self.begin_closing(task);
                 }
                 None => {}
             }
         }
         let unsent = shared.endpoint.borrow().unsent().len();
-        let leaving = !shared.leaving.borrow().is_empty();
-        let now = if leaving { task.now() } else { 0 };
+        let any_unsent = !shared.unsent_heads.borrow().is_empty();
+        let now = if any_unsent { task.now() } else { 0 };
         let written = shared.poll_write(cx);
-        if leaving {
+        if any_unsent {
             shared.note_left(now, &self.recorder);
         }
         // TLS may have taken everything though the socket has not, so this does not depend on `written`.
         shared.endpoint.borrow_mut().wake_held();
-        if self.leaving {
+        if self.closing {
             let over =
                 written.is_ready() && shared.transport.borrow_mut().poll_shutdown(cx).is_ready();
             if over {
                 return Poll::Ready(());
             }
-        } else if unsent > UNSENT_BYTES && written.is_ready() {
+        } else if unsent > MAX_UNSENT_BYTES && written.is_ready() {
             cx.waker().wake_by_ref(); // reading has paused, so nothing else would wake the task
         }
         task.poll_interrupt().map(|_| ())
     }
 
-    fn leave(&mut self, task: &Task) {
-        self.leaving = true;
+    fn begin_closing(&mut self, task: &Task) {
+        self.closing = true;
         task.set_deadline(task.now() + CLOSE_NS);
     }
 
@@ -415,7 +415,7 @@ impl Driver {
         let scratch = &mut **self.buffers.scratch.borrow_mut();
         let mut total = 0;
         let ending = loop {
-            if shared.endpoint.borrow().unsent().len() > UNSENT_BYTES {
+            if shared.endpoint.borrow().unsent().len() > MAX_UNSENT_BYTES {
                 return;
             }
             let mut buffer = ReadBuf::new(scratch);
@@ -424,8 +424,8 @@ impl Driver {
             match read {
                 Poll::Pending => return,
                 Poll::Ready(Ok(())) if bytes.is_empty() => {
-                    let unwritable = shared.unwritable.take();
-                    break unwritable.map_or(Ending::Closed, Ending::Lost);
+                    let write_failure = shared.write_failure.take();
+                    break write_failure.map_or(Ending::Closed, Ending::Lost);
                 }
                 Poll::Ready(Err(error)) => break Ending::Lost(broken(&error)),
                 Poll::Ready(Ok(())) => {}
@@ -434,7 +434,7 @@ impl Driver {
             if let Err(violation) = endpoint.feed(bytes, task.now()) {
                 break Ending::Broken(violation);
             }
-            shared.limit.allow(endpoint.most);
+            shared.limit.allow(endpoint.max_concurrent_streams);
             if endpoint.go_away.is_some() {
                 shared.limit.close();
             }

@@ -78,10 +78,10 @@ impl Member {
         to: &mut Destination<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Result<Rc<MultiplexedConnection>, Failure> {
-        match self.pool.look(self.slot) {
-            Found::Open(connection) => Ok(connection),
-            Found::Opening(attempt) => attempt.wait(observer).await,
-            Found::Nothing(attempt) => {
+        match self.pool.look_up(self.slot) {
+            Lookup::Open(connection) => Ok(connection),
+            Lookup::Opening(attempt) => attempt.wait(observer).await,
+            Lookup::Empty(attempt) => {
                 let opened = MultiplexedConnection::open(to, observer, false).await;
                 self.pool.put(self.slot, &opened);
                 attempt.end(&opened);
@@ -117,9 +117,9 @@ impl Member {
 }
 
 /// What a member finds in its slot.
-enum Found {
+enum Lookup {
     /// There is no connection; this member has to open it.
-    Nothing(Rc<Attempt>),
+    Empty(Rc<Attempt>),
     /// Another member is opening the connection.
     Opening(Rc<Attempt>),
     Open(Rc<MultiplexedConnection>),
@@ -165,15 +165,15 @@ impl Pool {
         }
     }
 
-    fn look(&self, slot: usize) -> Found {
+    fn look_up(&self, slot: usize) -> Lookup {
         let state = &mut self.slots.borrow_mut()[slot].state;
         match state {
-            State::Open(connection) if connection.takes_more() => Found::Open(connection.clone()),
-            State::Opening(attempt) => Found::Opening(attempt.clone()),
+            State::Open(connection) if connection.takes_more() => Lookup::Open(connection.clone()),
+            State::Opening(attempt) => Lookup::Opening(attempt.clone()),
             _ => {
                 let attempt = Rc::<Attempt>::default();
                 *state = State::Opening(attempt.clone());
-                Found::Nothing(attempt)
+                Lookup::Empty(attempt)
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::machine::tasks::{Interrupt, Task};
 
 #[derive(Debug)]
 pub struct StreamLimit {
-    most: Cell<usize>,
+    max_open: Cell<usize>,
     open: Cell<usize>,
     waiting: RefCell<VecDeque<Rc<Ticket>>>,
     /// Whether the connection takes no more streams; then nobody is called any more.
@@ -28,9 +28,9 @@ pub struct Ticket {
 }
 
 impl StreamLimit {
-    pub fn new(most: usize) -> Rc<Self> {
+    pub fn new(max_open: usize) -> Rc<Self> {
         Rc::new(Self {
-            most: Cell::new(most),
+            max_open: Cell::new(max_open),
             open: Cell::new(0),
             waiting: RefCell::default(),
             closed: Cell::new(false),
@@ -39,7 +39,7 @@ impl StreamLimit {
 
     /// Takes a permit if a stream is free and nobody is waiting.
     pub fn take(self: &Rc<Self>) -> Option<StreamPermit> {
-        let free = self.open.get() < self.most.get() && self.waiting.borrow().is_empty();
+        let free = self.open.get() < self.max_open.get() && self.waiting.borrow().is_empty();
         free.then(|| {
             self.open.set(self.open.get() + 1);
             StreamPermit(self.clone())
@@ -80,13 +80,13 @@ impl StreamLimit {
     /// Takes a ticket out of the queue. Those who gave up are mostly those who have waited longest.
     fn leave(&self, ticket: &Rc<Ticket>) {
         let mut waiting = self.waiting.borrow_mut();
-        let permit = waiting.iter().position(|other| Rc::ptr_eq(other, ticket));
-        permit.inspect(|permit| drop(waiting.remove(*permit)));
+        let position = waiting.iter().position(|other| Rc::ptr_eq(other, ticket));
+        position.inspect(|position| drop(waiting.remove(*position)));
     }
 
     /// Sets how many streams the server accepts.
-    pub fn allow(&self, most: usize) {
-        if self.most.replace(most) < most {
+    pub fn allow(&self, max_open: usize) {
+        if self.max_open.replace(max_open) < max_open {
             self.call();
         }
     }
@@ -94,7 +94,7 @@ impl StreamLimit {
     /// Calls those who wait, as far as there is room.
     fn call(&self) {
         let mut waiting = self.waiting.borrow_mut();
-        while self.open.get() < self.most.get()
+        while self.open.get() < self.max_open.get()
             && let Some(ticket) = waiting.pop_front()
         {
             self.open.set(self.open.get() + 1);

@@ -72,11 +72,11 @@ impl ExchangeObserver<'_> {
         deadline
     }
 
-    /// Notes that the request waits for its connection, for at most `most_ns`. Returns when the wait began.
-    pub fn begin_waiting(&mut self, most_ns: u64) -> u64 {
+    /// Notes that the request waits for its connection, for at most `timeout_ns`. Returns when the wait began.
+    pub fn begin_waiting(&mut self, timeout_ns: u64) -> u64 {
         let now = self.task.now();
         self.note_started(now);
-        self.task.set_deadline(now.saturating_add(most_ns));
+        self.task.set_deadline(now.saturating_add(timeout_ns));
         now
     }
 

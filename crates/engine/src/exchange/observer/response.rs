@@ -28,7 +28,7 @@ impl ExchangeObserver<'_> {
 
     fn show(&mut self, bytes: &[u8]) {
         if let Some(transcript) = &mut self.transcript {
-            transcript.asked(bytes);
+            transcript.add_request(bytes);
         }
     }
 
@@ -107,7 +107,7 @@ impl ExchangeObserver<'_> {
     /// Takes the next bytes of the body as they are meant.
     fn decoded(&mut self, bytes: &[u8]) -> bool {
         if let Some(transcript) = &mut self.transcript {
-            transcript.answered(bytes);
+            transcript.add_body(bytes);
         }
         self.taps.feed(&self.request.taps, bytes);
         self.read_events(bytes)

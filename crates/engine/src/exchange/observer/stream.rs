@@ -126,7 +126,7 @@ impl ExchangeObserver<'_> {
         let within = self
             .events
             .as_ref()
-            .is_some_and(|parser| parser.is_within());
+            .is_some_and(|parser| parser.is_incomplete());
         let seen = self.sample.stream.as_deref().copied().unwrap_or_default();
         let why = match (&spec.until, spec.events) {
             _ if seen.events == 0 && spec.first.is_some() => {
@@ -134,13 +134,13 @@ impl ExchangeObserver<'_> {
             }
             _ if seen.whole.is_some() => return None,
             _ if within && spec.format == StreamFormat::Sse => {
-                "the stream ended in the middle of an event: without the blank line behind its data"
+                "the stream ended in the middle of an event: without the blank line after its data"
             }
             _ if within => "the stream ended in the middle of an event",
             (Some(_), _) => "the stream ended without the text that ends it",
             (None, Some(_)) => "the stream ended before its last event",
             // The status of a call already says that nothing is missing.
-            (None, None) if self.request.grpc.is_some() => return None,
+            (None, None) if self.request.grpc().is_some() => return None,
             (None, None) if seen.events == 0 => "the stream ended without an event",
             (None, None) => return None,
         };

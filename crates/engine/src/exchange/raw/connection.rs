@@ -5,15 +5,13 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use tokio::io::ReadBuf;
-
 use crate::exchange::idle_event::IdleEvent;
-use crate::exchange::observer::ExchangeObserver;
+use crate::exchange::observer::{ExchangeObserver, UNENDED};
 use crate::exchange::raw::until::{Progress, Until};
-use crate::exchange::request::Call;
+use crate::exchange::request::{OutgoingRequest, Protocol};
 use crate::exchange::sending::Sending;
+use crate::exchange::serial::{ReadResponse, SerialConnection, SerialExchange};
 use crate::net::buffers::WorkerBuffers;
-use crate::net::failure::broken;
 use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::head::HeadValues;
@@ -59,34 +57,32 @@ impl RawConnection {
 
     pub async fn exchange(
         &mut self,
-        mut call: Call<'_>,
+        mut outgoing: OutgoingRequest<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Outcome {
         self.spent = true;
-        let until = call.request.raw.as_ref();
-        let until = until.expect("a workload has requests of one kind");
+        let Protocol::Raw(until) = &outgoing.request.protocol else {
+            unreachable!("a workload has requests of one protocol");
+        };
         let buffers = self.buffers.clone();
-        let template = call.template;
         let mut filled = Vec::new();
-        let unsent = template.fixed().unwrap_or_else(|| {
-            filled = buffers.take_spare();
-            let fits = call.request.fill(template, &mut call, &mut filled);
-            fits.expect("only the values of steps may not fit");
-            &filled
-        });
-        observer.note_request(unsent);
-        let mut exchange = RawExchange {
+        let request = outgoing.bytes(&buffers, &mut filled);
+        let request = request.expect("only the values of steps may not fit");
+        observer.note_request(request);
+        let mut exchange = SerialExchange {
             connection: self,
             observer,
-            until,
-            progress: until.begin(),
-            size: 0,
-            sending: Sending::new(unsent),
+            sending: Sending::new(request),
+            response: RawResponse {
+                until,
+                progress: until.begin(),
+                size: 0,
+            },
             clean: false,
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let whole = exchange.clean && exchange.sending.is_done();
-        self.spent = !whole || call.last;
+        self.spent = !whole || outgoing.last_on_connection;
         self.reused = true;
         buffers.put_spare(filled);
         outcome
@@ -100,59 +96,39 @@ fn unasked(read: &io::Result<usize>) -> IdleEvent {
     }
 }
 
-/// One request and its response.
-struct RawExchange<'a, 'w> {
-    connection: &'a mut RawConnection,
-    observer: &'a mut ExchangeObserver<'w>,
+impl SerialConnection for RawConnection {
+    fn transport(&mut self) -> &mut Transport {
+        &mut self.transport
+    }
+
+    fn buffers(&self) -> &Rc<WorkerBuffers> {
+        &self.buffers
+    }
+
+    fn is_reused(&self) -> bool {
+        self.reused
+    }
+}
+
+/// What is known of a response.
+struct RawResponse<'a> {
     until: &'a Until,
     progress: Progress,
     /// Bytes of the response so far.
     size: u64,
-    sending: Sending<'a>,
-    /// Whether the response is whole, nothing follows it, and the peer has not closed.
-    clean: bool,
 }
 
-impl RawExchange<'_, '_> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.observer.begin_sending() {
-            return Poll::Ready(outcome);
-        }
-        let connection = &mut *self.connection;
-        self.sending
-            .write(&mut connection.transport, self.observer, cx);
-        let buffers = self.connection.buffers.clone();
-        let mut scratch = buffers.scratch.borrow_mut();
-        loop {
-            let mut buffer = ReadBuf::new(&mut scratch);
-            match self.connection.transport.poll_read(cx, &mut buffer) {
-                Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                    return Poll::Ready(self.eof());
-                }
-                Poll::Ready(Ok(())) => {
-                    if let Some(outcome) = self.read(buffer.filled()) {
-                        return Poll::Ready(outcome);
-                    }
-                }
-                Poll::Ready(Err(error)) => return Poll::Ready(self.fail(broken(&error))),
-                Poll::Pending => break,
-            }
-        }
-        let interrupted = self.observer.task.poll_interrupt();
-        interrupted.map(|_| self.observer.timed_out())
-    }
-
-    /// Takes in what has come. Returns the outcome if that was the end.
+impl ReadResponse for SerialExchange<'_, '_, RawConnection, RawResponse<'_>> {
     fn read(&mut self, input: &[u8]) -> Option<Outcome> {
         self.observer.note_bytes(input.len());
-        if self.size == 0 {
+        if self.response.size == 0 {
             self.observer.head(STATUS, HeadValues::default(), None);
         }
-        let end = self.until.feed(&mut self.progress, input);
+        let end = self.response.until.feed(&mut self.response.progress, input);
         let response = &input[..end.unwrap_or(input.len())];
-        self.size += response.len() as u64;
+        self.response.size += response.len() as u64;
         if let Some(limit) = self.observer.limits.body
-            && self.size > limit
+            && self.response.size > limit
         {
             let why = format!("the response is longer than {limit} bytes");
             return Some(self.fail(Failure::new(Outcome::TooLarge, why)));
@@ -167,19 +143,21 @@ impl RawExchange<'_, '_> {
     }
 
     fn eof(&mut self) -> Outcome {
-        self.observer.note_bytes(0);
         let failure = self.sending.failure();
-        if self.size > 0 && matches!(self.until, Until::Close) && failure.is_none() {
+        if self.response.size > 0
+            && matches!(self.response.until, Until::Close)
+            && failure.is_none()
+        {
             return self.observer.complete();
         }
-        let why = match self.size {
+        let why = match self.response.size {
             0 => "the server closed the connection without a response",
             _ => "the server closed the connection before the end of the response",
         };
         self.fail(failure.unwrap_or_else(|| Failure::new(Outcome::ClosedEarly, why)))
     }
 
-    fn fail(&mut self, failure: Failure) -> Outcome {
-        self.observer.failed_on(self.connection.reused, failure)
+    fn missing(&self) -> &'static str {
+        UNENDED
     }
 }

@@ -15,13 +15,13 @@ use tokio::io::{Interest, ReadBuf, Ready};
 
 use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::ExchangeObserver;
-use crate::exchange::request::Call;
+use crate::exchange::request::OutgoingRequest;
 use crate::exchange::udp::matching::Matching;
 use crate::exchange::udp::memory::{Memory, Other};
 use crate::net::buffers::WorkerBuffers;
 use crate::net::datagrams as socket;
 use crate::net::datagrams::{OpenSocket, UdpRoute};
-use crate::net::dial::{Dialer, looked_up, refusal};
+use crate::net::dial::{Dialer, connect_failure, resolve_if_each};
 use crate::net::rotation::Rotation;
 use crate::net::target::{Address, Target};
 use crate::outcome::{Failure, Outcome};
@@ -60,15 +60,15 @@ impl UdpConnection {
     ) -> Result<Self, Failure> {
         let start = observer.task.now();
         observer.begin_connecting(start);
-        let found = looked_up(observer.task, target).await?;
-        let asked = observer.task.now();
-        let addresses = found.as_ref().unwrap_or(&target.addresses);
-        let mut others = dialer.routes(target, addresses, asked);
+        let resolved = resolve_if_each(observer.task, target).await?;
+        let resolved_at = observer.task.now();
+        let addresses = resolved.as_ref().unwrap_or(&target.addresses);
+        let mut others = dialer.routes(target, addresses, resolved_at);
         let first = others.pop_front().expect("there is at least one address");
-        let open = socket::open(first, &dialer.ports).map_err(|error| refusal(&error))?;
+        let open = socket::open(first, &dialer.ports).map_err(|error| connect_failure(&error))?;
         observer.connected(ConnectTimes {
             total: observer.task.now() - start,
-            dns: found.is_some().then_some(asked - start),
+            dns: resolved.is_some().then_some(resolved_at - start),
             tcp: None,
             tls: None,
             resumed: false,
@@ -106,23 +106,18 @@ impl UdpConnection {
 
     pub async fn exchange(
         &mut self,
-        mut call: Call<'_>,
+        mut outgoing: OutgoingRequest<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Outcome {
         self.spent = true;
         let buffers = self.buffers.clone();
-        let template = call.template;
         let mut filled = Vec::new();
-        let datagram = template.fixed().unwrap_or_else(|| {
-            filled = buffers.take_spare();
-            let fits = call.request.fill(template, &mut call, &mut filled);
-            fits.expect("only the values of steps may not fit");
-            &filled
-        });
+        let datagram = outgoing.bytes(&buffers, &mut filled);
+        let datagram = datagram.expect("only the values of steps may not fit");
         observer.note_request(datagram);
         let in_order = matches!(*self.matching, Matching::Order);
         if in_order {
-            self.take_away();
+            self.discard_early();
         }
         self.memory.begin();
         let key = self.matching.key(datagram);
@@ -145,13 +140,15 @@ impl UdpConnection {
         let answered = exchange.answered;
         self.memory.end(key, answered);
         // With `Order`, a late response would be taken for that of the next request.
-        self.spent = call.last || outcome == Outcome::ConnectRefused || (in_order && !answered);
+        self.spent = outgoing.last_on_connection
+            || outcome == Outcome::ConnectRefused
+            || (in_order && !answered);
         buffers.put_spare(filled);
         outcome
     }
 
     /// Removes the datagrams that have come and cannot answer a request any more.
-    fn take_away(&mut self) {
+    fn discard_early(&mut self) {
         let buffers = self.buffers.clone();
         let mut scratch = buffers.scratch.borrow_mut();
         for _ in 0..MAX_EARLY_DATAGRAMS {
@@ -275,7 +272,7 @@ impl UdpExchange<'_, '_> {
     /// the request has failed.
     fn go_elsewhere(&mut self, problem: &io::Error) -> Result<(), Failure> {
         let connection = &mut *self.connection;
-        let mut failure = refusal(problem);
+        let mut failure = connect_failure(problem);
         if failure.outcome == Outcome::ConnectRefused {
             failure.why = REFUSED.into();
         }
@@ -290,7 +287,8 @@ impl UdpExchange<'_, '_> {
             .recorder
             .borrow_mut()
             .passed_over(connection.workload, &format!("{refused}: {}", failure.why));
-        connection.open = socket::open(next, &connection.ports).map_err(|error| refusal(&error))?;
+        connection.open =
+            socket::open(next, &connection.ports).map_err(|error| connect_failure(&error))?;
         self.sent = false;
         Ok(())
     }

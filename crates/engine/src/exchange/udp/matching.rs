@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use regex::bytes::Regex;
 
 use crate::spec::{DatagramMatch, ParamSpec, RequestSpec};
-use crate::template::request::{Gap, Template};
+use crate::template::request::{Placeholder, Template};
 
 /// How many requests are written to see whether they differ.
 const TRIES: u64 = 32;
@@ -59,8 +59,8 @@ impl Matching {
             Self::Echo => datagram,
             Self::Bytes { from, to } => datagram.get(*from..*to)?,
             Self::Regex(regex) => {
-                let found = regex.captures(datagram)?;
-                found.get(1).or_else(|| found.get(0))?.as_bytes()
+                let captures = regex.captures(datagram)?;
+                captures.get(1).or_else(|| captures.get(0))?.as_bytes()
             }
         };
         let mut hasher = DefaultHasher::new();
@@ -83,7 +83,9 @@ impl Matching {
         let mut keys = Vec::new();
         for number in 0..TRIES {
             let mut sent = Vec::new();
-            template.write(&mut sent, |gap, out| fill(request, gap, number, out));
+            template.write(&mut sent, |placeholder, out| {
+                fill(request, placeholder, number, out);
+            });
             let Some(key) = self.key(&sent) else {
                 return Err(match self {
                     Self::Bytes { from, to } => {
@@ -105,8 +107,8 @@ impl Matching {
 }
 
 /// Fills in the values for request `number`. Instead of drawing at random it takes one value after another.
-fn fill(request: &RequestSpec, gap: Gap, number: u64, out: &mut Vec<u8>) {
-    let Gap::Param(position, _) = gap else {
+fn fill(request: &RequestSpec, placeholder: Placeholder, number: u64, out: &mut Vec<u8>) {
+    let Placeholder::Param(position, _) = placeholder else {
         return;
     };
     match request.params.values().nth(position) {

@@ -8,7 +8,7 @@ use tokio::io::ReadBuf;
 
 use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::ExchangeObserver;
-use crate::exchange::request::Call;
+use crate::exchange::request::{OutgoingRequest, Protocol};
 use crate::exchange::ws::matcher::ResponseMatcher;
 use crate::exchange::ws::pings::Pings;
 use crate::exchange::ws::upgrade::{Upgrade, random};
@@ -63,21 +63,21 @@ impl WebSocketConnection {
     pub async fn open(
         mut transport: Transport,
         dialer: &Dialer,
-        call: &mut Call<'_>,
+        outgoing: &mut OutgoingRequest<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Result<Self, Failure> {
         let buffers = dialer.buffers.clone();
-        let upgrade = upgrade_of(call);
+        let upgrade = upgrade_of(outgoing);
         let mut head = Vec::new();
         match upgrade.head.fixed() {
             Some(fixed) => head.extend_from_slice(fixed),
-            None => call
+            None => outgoing
                 .request
-                .fill(&upgrade.head, call, &mut head)
+                .fill(&upgrade.head, outgoing, &mut head)
                 .map_err(|why| Failure::new(Outcome::Unsendable, why))?,
         }
         observer.note_request(&head);
-        let step = call.source.is_some();
+        let step = outgoing.source.is_some();
         let path: Option<Box<[u8]>> = step.then(|| path_of(&head).into());
         let early = upgrade
             .shake_hands(&head, &mut transport, &buffers, observer.task)
@@ -177,32 +177,30 @@ impl WebSocketConnection {
 
     pub async fn exchange(
         &mut self,
-        mut call: Call<'_>,
+        mut outgoing: OutgoingRequest<'_>,
         observer: &mut ExchangeObserver<'_>,
     ) -> Outcome {
         self.spent = true;
         if let Some(failure) = self.ended.take() {
             return observer.failed(failure);
         }
-        let upgrade = upgrade_of(&call);
-        let streams = call.request.stream.is_some();
+        let upgrade = upgrade_of(&outgoing);
+        let streams = outgoing.request.stream.is_some();
         let unasked = std::mem::take(&mut self.unasked);
         if unasked && upgrade.matched == Match::Order && !streams {
             observer.excess("a message came that answers none");
         }
         let buffers = self.buffers.clone();
-        let template = call.template;
         let mut filled = Vec::new();
-        let mut fits = Ok(());
-        let payload = template.fixed().unwrap_or_else(|| {
-            filled = buffers.take_spare();
-            fits = call.request.fill(template, &mut call, &mut filled);
-            &filled
+        let payload = outgoing.bytes(&buffers, &mut filled);
+        let prepared = payload.and_then(|payload| {
+            let matcher = ResponseMatcher::new(&upgrade.matched, payload)?;
+            Ok((payload, matcher))
         });
-        let matcher = match fits.and_then(|()| ResponseMatcher::new(&upgrade.matched, payload)) {
-            Ok(matcher) => matcher,
+        let (payload, matcher) = match prepared {
+            Ok(prepared) => prepared,
             Err(why) => {
-                self.spent = call.last;
+                self.spent = outgoing.last_on_connection;
                 return observer.failed(Failure::new(Outcome::Unsendable, why));
             }
         };
@@ -225,7 +223,7 @@ impl WebSocketConnection {
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let whole = exchange.sent && exchange.answered && exchange.broken.is_none();
-        self.spent = !whole || call.last || self.ended.is_some();
+        self.spent = !whole || outgoing.last_on_connection || self.ended.is_some();
         buffers.put_spare(filled);
         outcome
     }
@@ -314,9 +312,11 @@ impl WebSocketConnection {
     }
 }
 
-fn upgrade_of<'a>(call: &Call<'a>) -> &'a Upgrade {
-    let upgrade = call.request.websocket.as_deref();
-    upgrade.expect("only messages go over a WebSocket")
+fn upgrade_of<'a>(outgoing: &OutgoingRequest<'a>) -> &'a Upgrade {
+    match &outgoing.request.protocol {
+        Protocol::WebSocket(upgrade) => upgrade,
+        _ => unreachable!("only messages go over a WebSocket"),
+    }
 }
 
 /// One message and its response.
@@ -437,14 +437,14 @@ impl WebSocketExchange<'_, '_> {
             self.begin();
             return self.observer.message();
         }
-        let found = self.matcher.end();
-        if let Some(message) = &found {
+        let response = self.matcher.end();
+        if let Some(message) = &response {
             self.begin();
             self.observer.body(message);
         } else {
             self.others += 1;
         }
-        found.is_some()
+        response.is_some()
     }
 
     /// Notes that the response has begun, unless that was done already.

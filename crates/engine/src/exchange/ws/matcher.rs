@@ -73,7 +73,7 @@ impl<'a> ResponseMatcher<'a> {
                 }
                 let pointer = Pointer::parse(place.as_bytes()).ok()?;
                 let is_response = |record: &&[u8]| {
-                    value_at(&pointer, record).is_ok_and(|found| found.is_same(value))
+                    value_at(&pointer, record).is_ok_and(|answered| answered.is_same(value))
                 };
                 let record = records(&message).find(is_response)?;
                 Some(Cow::Owned(record.to_vec()))
@@ -99,8 +99,8 @@ impl<'a> ResponseMatcher<'a> {
 /// Checks that a message that is always the same has the value by which its response is recognised.
 pub fn check(matched: &Match, message: &Template) -> Result<(), String> {
     message.fixed().map_or(Ok(()), |sent| {
-        let found = ResponseMatcher::new(matched, sent);
-        found.map(|_| ()).map_err(|why| format!("match: {why}"))
+        let prepared = ResponseMatcher::new(matched, sent);
+        prepared.map(|_| ()).map_err(|why| format!("match: {why}"))
     })
 }
 
@@ -112,10 +112,10 @@ fn sent_at(place: &str, sent: &[u8]) -> Result<Json, String> {
         ));
     }
     let pointer = Pointer::parse(place.as_bytes())?;
-    let mut found = records(sent).map(|record| value_at(&pointer, record));
-    let first = found.next().unwrap_or_else(|| value_at(&pointer, b""));
+    let mut values = records(sent).map(|record| value_at(&pointer, record));
+    let first = values.next().unwrap_or_else(|| value_at(&pointer, b""));
     let value = match first {
-        Err(Missing::Nothing) => found.find(Result::is_ok).unwrap_or(Err(Missing::Nothing)),
+        Err(Missing::Nothing) => values.find(Result::is_ok).unwrap_or(Err(Missing::Nothing)),
         other => other,
     };
     value.map_err(|missing| match missing {
@@ -258,7 +258,7 @@ mod tests {
             ("", "what is sent cannot be read as JSON: it is empty"),
             (
                 "{\"id\": 7} x",
-                "what is sent cannot be read as JSON: 'x' behind its end, at byte 10",
+                "what is sent cannot be read as JSON: 'x' after its end, at byte 10",
             ),
             (
                 "{\"id\": {id}}",

@@ -67,14 +67,14 @@ impl Upgrade {
         let offered = spec.headers.iter().filter(|(name, _)| is_protocol(name));
         let protocols = offered.flat_map(|(_, value)| value.split(','));
         let protocols = protocols.map(|name| name.trim().to_owned()).collect();
-        let mut asked = RequestSpec {
+        let mut handshake = RequestSpec {
             body_base64: None,
             ..spec.clone()
         };
         if spec.fill.is_none() {
-            asked.params.clear(); // they belong to the message
+            handshake.params.clear(); // they belong to the message
         }
-        asked.headers.extend(
+        handshake.headers.extend(
             [
                 ("Connection", "Upgrade"),
                 ("Upgrade", "websocket"),
@@ -82,7 +82,7 @@ impl Upgrade {
             ]
             .map(|(name, value)| (name.to_owned(), value.to_owned())),
         );
-        let head = encode_request(&asked, host_header, true)
+        let head = encode_request(&handshake, host_header, true)
             .map_err(|error: EncodeError| error.to_string())?;
         Ok(Self {
             head,

@@ -14,7 +14,7 @@ pub struct Cores(CpuSet);
 
 impl Cores {
     /// Returns those of the calling thread.
-    pub fn own() -> io::Result<Self> {
+    pub fn of_this_thread() -> io::Result<Self> {
         Ok(Self(sched_getaffinity(None)?))
     }
 
@@ -43,7 +43,7 @@ pub fn pin(core: usize) -> Result<(), StartError> {
 /// Gives the calling thread precedence over all ordinary threads on its core.
 ///
 /// Threads that it starts do not inherit this.
-pub fn precede() -> io::Result<()> {
+pub fn use_real_time_priority() -> io::Result<()> {
     // SAFETY: `parameters` is all that is read; 0 is the calling thread.
     let result = unsafe {
         let parameters = libc::sched_param {

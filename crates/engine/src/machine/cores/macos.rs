@@ -9,7 +9,7 @@ use crate::spec::error::StartError;
 pub struct Cores;
 
 impl Cores {
-    pub fn own() -> io::Result<Self> {
+    pub fn of_this_thread() -> io::Result<Self> {
         Ok(Self)
     }
 
@@ -26,6 +26,6 @@ pub fn pin(core: usize) -> Result<(), StartError> {
     })
 }
 
-pub fn precede() -> io::Result<()> {
+pub fn use_real_time_priority() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

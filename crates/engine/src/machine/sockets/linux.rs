@@ -1,11 +1,10 @@
 //! Linux: `IP_BIND_ADDRESS_NO_PORT`, and its range of ports.
 
-#![expect(unsafe_code, reason = "a socket option")]
-
 use std::io;
-use std::os::fd::AsRawFd;
 
 use socket2::{Domain, Socket, Type};
+
+use crate::machine::socket_option;
 
 /// Returns a socket on which nothing blocks.
 pub fn nonblocking(domain: Domain, kind: Type) -> io::Result<Socket> {
@@ -25,15 +24,6 @@ pub fn lowest_ephemeral_port() -> u16 {
 
 /// A port chosen at `bind` must differ from all ports in use; at `connect`, only the four-tuple must be unique.
 pub fn choose_port_when_connecting(socket: &Socket) {
-    let on: libc::c_int = 1;
-    // SAFETY: the descriptor is open and the option is an int. On a kernel without it, ports run out earlier.
-    unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            (&raw const on).cast(),
-            size_of_val(&on) as libc::socklen_t,
-        );
-    }
+    // On a kernel without it, ports run out earlier.
+    let _ = socket_option::set(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);
 }

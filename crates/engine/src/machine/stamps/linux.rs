@@ -1,28 +1,17 @@
 //! Linux: `SO_TIMESTAMPING`. Source: Documentation/networking/timestamping.rst.
 
-#![expect(unsafe_code, reason = "a socket option, and control data")]
+#![expect(unsafe_code, reason = "control data of a message")]
 
 use std::io;
-use std::mem::size_of_val;
 use std::os::fd::AsRawFd;
 
+use crate::machine::socket_option;
+
 /// Asks the kernel to stamp the bytes that arrive on `socket` from now on.
-pub fn ask(socket: &impl AsRawFd) -> io::Result<()> {
+pub fn enable(socket: &impl AsRawFd) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-    // SAFETY: the option's value is a number, which lives as long as the call.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            (&raw const flags).cast(),
-            size_of_val(&flags) as libc::socklen_t,
-        )
-    };
-    match result {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    let flags = flags.cast_signed();
+    socket_option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags)
 }
 
 /// Returns the stamp of what was received, by the wall clock.

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
-pub fn ask(_socket: &impl AsRawFd) -> io::Result<()> {
+pub fn enable(_socket: &impl AsRawFd) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -123,8 +123,8 @@ fn read(bytes: &[u8]) -> Option<Value<'_>> {
     let length = match first {
         0..=0x7f => usize::from(first),
         0x81..=0x83 => {
-            let (digits, behind) = rest.split_at_checked(usize::from(first & 0x7f))?;
-            rest = behind;
+            let (digits, after) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            rest = after;
             digits
                 .iter()
                 .fold(0, |length, digit| length << 8 | usize::from(*digit))

@@ -78,7 +78,7 @@ impl MessageReader {
     }
 
     /// Whether a message has begun and not ended.
-    pub fn is_within(&self) -> bool {
+    pub fn is_incomplete(&self) -> bool {
         self.begun > 0
     }
 }
@@ -110,10 +110,10 @@ mod tests {
                 }
             }
             assert_eq!(read, messages, "pieces of {size}");
-            assert!(!reader.is_within());
+            assert!(!reader.is_incomplete());
         }
         let mut reader = MessageReader::default();
         assert_eq!(reader.next(&mut frames[..4].as_ref()), None);
-        assert!(reader.is_within());
+        assert!(reader.is_incomplete());
     }
 }

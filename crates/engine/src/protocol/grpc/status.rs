@@ -66,9 +66,13 @@ fn decoded(message: &[u8]) -> Vec<u8> {
         } else {
             None
         };
-        let found = digits.map(|(high, low)| (high * 16 + low) as u8);
-        out.push(found.unwrap_or(byte));
-        rest = if found.is_some() { &after[2..] } else { after };
+        let encoded = digits.map(|(high, low)| (high * 16 + low) as u8);
+        out.push(encoded.unwrap_or(byte));
+        rest = if encoded.is_some() {
+            &after[2..]
+        } else {
+            after
+        };
     }
     out
 }

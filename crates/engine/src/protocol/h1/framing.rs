@@ -36,33 +36,33 @@ pub(super) enum Framing {
 
 impl FramedHead {
     /// 1xx: another head follows, for the same request.
-    pub fn interim(&self) -> bool {
+    pub fn is_interim(&self) -> bool {
         self.status < 200
     }
 
-    pub fn redirects(&self) -> bool {
-        redirects(self.status)
+    pub fn is_redirect(&self) -> bool {
+        is_redirect(self.status)
     }
 }
 
 /// Whether a client may follow this status automatically (RFC 9110 section 15.4).
-pub fn redirects(status: u16) -> bool {
+pub fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 /// The last head that this thread parsed. Servers send the same head again and again (the date in it changes once
 /// a second), and a comparison saves about 0.1 µs of parsing for each response.
-struct Last {
+struct LatestHead {
     bytes: Vec<u8>,
     head_request: bool,
     head: FramedHead,
 }
 
 /// Longer heads are not remembered.
-const LAST_MAX_BYTES: usize = 1024;
+const MAX_LATEST_BYTES: usize = 1024;
 
 thread_local! {
-    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<LatestHead>> = const { RefCell::new(None) };
 }
 
 /// A head at the beginning of `bytes`: its length and meaning, or `None` while it is not whole.
@@ -80,12 +80,12 @@ pub(super) fn parse_head(
         }
         let parsed = parse(bytes, head_request)?;
         if let Some((length, head)) = parsed
-            && length <= LAST_MAX_BYTES
+            && length <= MAX_LATEST_BYTES
         {
             let mut memory = last.take().map(|last| last.bytes).unwrap_or_default();
             memory.clear();
             memory.extend_from_slice(&bytes[..length]);
-            *last = Some(Last {
+            *last = Some(LatestHead {
                 bytes: memory,
                 head_request,
                 head,

@@ -6,7 +6,7 @@ use crate::protocol::h1::error::DecodeError;
 use crate::protocol::h1::framing::{FramedHead, Framing, parse_head, values};
 use crate::protocol::h1::head::{HeadValues, parse_trailers};
 
-/// Where the status stands in a head, behind `HTTP/1.1 `.
+/// Where the status stands in a head, after `HTTP/1.1 `.
 const STATUS_AT: usize = 9;
 /// What came before a response that has timed out.
 pub const ONLY_INTERIM: &str = "only interim responses (1xx) came in time";
@@ -236,7 +236,7 @@ impl ResponseDecoder {
             let parse = |bytes: &[u8]| {
                 let head = parse_head(bytes, head_request)?;
                 Ok(head.map(|(length, head)| {
-                    let location = locations && head.redirects();
+                    let location = locations && head.is_redirect();
                     let values = values(&bytes[..length], location, codings && head.coded);
                     (length, (head, values))
                 }))
@@ -245,15 +245,15 @@ impl ResponseDecoder {
             used += length;
             match head {
                 None => return Ok((used, ResponseStep::NeedMore)),
-                Some((head, _)) if head.interim() => self.gathered = Vec::new(),
+                Some((head, _)) if head.is_interim() => self.gathered = Vec::new(),
                 Some((head, values)) => {
-                    return self.body_follows(head, values).map(|step| (used, step));
+                    return self.begin_body(head, values).map(|step| (used, step));
                 }
             }
         }
     }
 
-    fn body_follows(
+    fn begin_body(
         &mut self,
         head: FramedHead,
         values: Option<Box<HeadValues>>,

@@ -83,9 +83,14 @@ impl Default for FieldDecoder {
 
 impl FieldDecoder {
     /// Appends the fields of a block to `out`, in the form that [`Fields`] reads. Returns false if fields were left out
-    /// because there were more than `most` bytes of them. From then on, only what enters the table is decoded.
-    pub fn decode(&mut self, block: &[u8], most: usize, out: &mut Vec<u8>) -> Result<bool, Broken> {
-        let most = out.len() + most;
+    /// because there were more than `max_in_prefix` bytes of them. From then on, only what enters the table is decoded.
+    pub fn decode(
+        &mut self,
+        block: &[u8],
+        max_bytes: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Broken> {
+        let max_length = out.len() + max_bytes;
         let mut rest = Rest(block);
         let (mut begun, mut whole) = (false, true);
         let mut copied = 0;
@@ -128,7 +133,7 @@ impl FieldDecoder {
             if kept {
                 self.insert(&out[start + LENGTHS..], name);
             }
-            whole &= out.len() <= most;
+            whole &= out.len() <= max_length;
             if whole {
                 let lengths = [(name as u16).to_le_bytes(), (value as u16).to_le_bytes()];
                 out[start..start + LENGTHS].copy_from_slice(lengths.as_flattened());
@@ -159,10 +164,10 @@ impl FieldDecoder {
         let position = index - 1 - STATIC.len();
         let (name, content) = *self.entries.get(position).ok_or(Broken::Index)?;
         let newer = self.entries.iter().take(position + 1);
-        let behind: usize = newer
+        let from_end: usize = newer
             .map(|(name, value)| usize::from(*name) + usize::from(*value))
             .sum();
-        let start = self.text.len() - behind;
+        let start = self.text.len() - from_end;
         let length = usize::from(name) + if value { usize::from(content) } else { 0 };
         let (older, newer) = self.text.as_slices();
         let cut = older.len();
@@ -204,8 +209,8 @@ pub struct Fields<'a>(pub &'a [u8]);
 impl<'a> Fields<'a> {
     /// The value of the first field with this name.
     pub fn value(mut self, name: &str) -> Option<&'a [u8]> {
-        let found = self.find(|(other, _)| *other == name.as_bytes());
-        found.map(|(_, value)| value)
+        let field = self.find(|(other, _)| *other == name.as_bytes());
+        field.map(|(_, value)| value)
     }
 }
 
@@ -242,11 +247,11 @@ impl Rest<'_> {
 
     /// Reads a number that begins in the last `bits` bits of an octet (section 5.1).
     fn number(&mut self, bits: u32) -> Result<usize, Broken> {
-        let most = (1_usize << bits) - 1;
+        let max_in_prefix = (1_usize << bits) - 1;
         let (first, rest) = self.0.split_first().ok_or(Broken::Truncated)?;
         self.0 = rest;
-        let mut number = usize::from(*first) & most;
-        if number < most {
+        let mut number = usize::from(*first) & max_in_prefix;
+        if number < max_in_prefix {
             return Ok(number);
         }
         for shift in [0, 7, 14, 21] {
@@ -285,13 +290,13 @@ pub fn encode(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 
 /// Appends a number with a prefix of `bits` bits (section 5.1). The bits before the prefix are zero.
 fn write_number(mut number: usize, bits: u32, out: &mut Vec<u8>) {
-    let most = (1 << bits) - 1;
-    if number < most {
+    let max_in_prefix = (1 << bits) - 1;
+    if number < max_in_prefix {
         out.push(number as u8);
         return;
     }
-    out.push(most as u8);
-    number -= most;
+    out.push(max_in_prefix as u8);
+    number -= max_in_prefix;
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

@@ -2,7 +2,7 @@
 
 use crate::outcome::{Failure, Outcome};
 use crate::protocol::h1::error::DecodeError;
-use crate::protocol::h1::framing::{decimal, redirects};
+use crate::protocol::h1::framing::{decimal, is_redirect};
 use crate::protocol::h1::head::HeadValues;
 use crate::protocol::h2::hpack::Fields;
 use crate::protocol::h2::message::OF_CONNECTIONS;
@@ -43,7 +43,7 @@ impl ResponseHead {
             check(name, value)?;
             match name {
                 b"content-length" => head.length = Some(length(value, head.length)?),
-                b"location" if needs.location && redirects(head.status) => {
+                b"location" if needs.location && is_redirect(head.status) => {
                     let known = head.values.location.take();
                     head.values.location = Location::add(known, value);
                 }

@@ -91,7 +91,9 @@ impl Stream {
         Ok(())
     }
 
-    pub(super) fn came(&self, at: u64, wire: usize, event: StreamEvent, bytes: &[u8]) {
+    /// Takes in an event of the stream, and wakes who waits for it. `at`: when it came, in ns; `wire`: its bytes on the
+    /// connection.
+    pub(super) fn note_event(&self, at: u64, wire: usize, event: StreamEvent, bytes: &[u8]) {
         let Inbox {
             events,
             bytes: kept,

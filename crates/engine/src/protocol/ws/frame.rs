@@ -106,7 +106,7 @@ pub struct FrameDecoder {
     /// Total length of that message's frames so far.
     length: u64,
     /// The largest length of a whole message.
-    most: u64,
+    max_bytes: u64,
     utf8: Utf8,
 }
 
@@ -125,8 +125,8 @@ enum DecoderState {
 }
 
 impl FrameDecoder {
-    /// `most` is the largest length of a whole message in bytes.
-    pub fn new(most: Option<u64>) -> Self {
+    /// `max_bytes` is the largest length of a whole message in bytes.
+    pub fn new(max_bytes: Option<u64>) -> Self {
         Self {
             state: DecoderState::Head,
             head: [0; MAX_HEAD_BYTES],
@@ -134,7 +134,7 @@ impl FrameDecoder {
             control: Vec::new(),
             message: None,
             length: 0,
-            most: most.unwrap_or(u64::MAX),
+            max_bytes: max_bytes.unwrap_or(u64::MAX),
             utf8: Utf8::default(),
         }
     }
@@ -246,14 +246,14 @@ impl FrameDecoder {
             _ => return Err(FrameError::Opcode(opcode)),
         }
         self.length = self.length.saturating_add(length);
-        if self.length > self.most {
+        if self.length > self.max_bytes {
             return Err(FrameError::TooLarge);
         }
         Ok(DecoderState::Data { left: length, last })
     }
 
     fn frame_length(&self) -> Result<u64, FrameError> {
-        let (length, least) = match self.head[1] & LENGTH {
+        let (length, min_length) = match self.head[1] & LENGTH {
             LENGTH_16 => (
                 u64::from(u16::from_be_bytes([self.head[2], self.head[3]])),
                 u64::from(LENGTH_16),
@@ -268,7 +268,7 @@ impl FrameDecoder {
         if length >> 63 != 0 {
             return Err(FrameError::LengthTooLarge);
         }
-        if length < least {
+        if length < min_length {
             return Err(FrameError::LengthNotMinimal);
         }
         Ok(length)

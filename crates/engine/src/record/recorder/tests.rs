@@ -322,7 +322,7 @@ fn an_arrival_is_due_in_the_interval_of_its_time_whenever_it_is_handed_out() {
     recorder.finish(300);
     let due: Vec<_> = given
         .try_iter()
-        .map(|interval| (interval.workloads[0].due, interval.workloads[0].backlog))
+        .map(|interval| (interval.workloads[0].due, interval.workloads[0].waiting))
         .collect();
     assert_eq!(due, [(2, 0), (3, 2), (1, 0)]);
 }

@@ -36,15 +36,18 @@ fn plan_of(host: &str, load: &Value, request: &Value) -> Plan {
 }
 
 #[test]
-fn rounds_are_short_beside_every_timeout_also_that_of_a_stalled_stream() {
+fn ticks_are_short_beside_every_timeout_also_that_of_a_stalled_stream() {
     let clients = json!({"clients": 1});
-    assert_eq!(round_ns(&plan("127.0.0.1", &clients)), SECOND / 2 / 32);
+    assert_eq!(
+        tick_period_ns(&plan("127.0.0.1", &clients)),
+        SECOND / 2 / 32
+    );
     let stream = json!({
         "name": "r", "method": "GET", "path": "/",
         "stream": {"format": "sse", "stall_ns": 64_000_000},
     });
     let streams = plan_of("127.0.0.1", &clients, &stream);
-    assert_eq!(round_ns(&streams), 2_000_000);
+    assert_eq!(tick_period_ns(&streams), 2_000_000);
 }
 
 /// Runs a plan on one worker with one additional task.

@@ -3,7 +3,7 @@
 //! A [`Search`] finds the value at a [`Pointer`] as a document streams by, and a [`JsonSink`] takes in the value that
 //! was found. What is passed over on the way is not checked, so a document has no largest size and no greatest depth
 //! there; what is read is checked down to its last byte ([`read`]). Both follow the same rules: of several members with
-//! the same name the last counts, a byte order mark before a document and a record separator behind it are skipped, and
+//! the same name the last counts, a byte order mark before a document and a record separator after it are skipped, and
 //! a number keeps the digits that it is written with.
 
 pub mod pointer;
@@ -14,7 +14,7 @@ pub mod value;
 
 pub use pointer::Pointer;
 pub use problem::Problem;
-pub use reader::{JsonSink, Nothing, is_number, read};
+pub use reader::{Discard, JsonSink, is_number, read};
 pub use search::Search;
 pub use value::Json;
 
@@ -24,7 +24,7 @@ pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
 pub const MAX_DEPTH: usize = 128;
 /// May stand before a text in UTF-8, as some servers and editors write it (RFC 8259 section 8.1).
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// May stand behind a document, as in some protocols over WebSocket.
+/// May stand after a document, as in some protocols over WebSocket.
 pub const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// White space between the parts of a document.

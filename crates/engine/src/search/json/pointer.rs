@@ -51,14 +51,14 @@ fn unescaped_token(token: &[u8]) -> Cow<'_, [u8]> {
     }
     let mut name = Vec::with_capacity(token.len());
     let mut rest = token;
-    while let [byte, behind @ ..] = rest {
-        let (byte, behind) = match (byte, behind) {
-            (b'~', [b'1', behind @ ..]) => (b'/', behind),
-            (b'~', [b'0', behind @ ..]) => (b'~', behind),
-            _ => (*byte, behind),
+    while let [byte, after @ ..] = rest {
+        let (byte, after) = match (byte, after) {
+            (b'~', [b'1', after @ ..]) => (b'/', after),
+            (b'~', [b'0', after @ ..]) => (b'~', after),
+            _ => (*byte, after),
         };
         name.push(byte);
-        rest = behind;
+        rest = after;
     }
     name.into()
 }

@@ -16,7 +16,7 @@ pub enum What {
     Empty,
     Ends,
     Byte(u8),
-    Behind(u8),
+    AfterEnd(u8),
     Control(u8),
     Escape,
     Surrogate,
@@ -45,8 +45,8 @@ impl fmt::Display for Problem {
             What::Empty => f.write_str("it is empty"),
             What::Ends => write!(f, "it ends too early, after {at} bytes"),
             What::Byte(byte) => write!(f, "{} at byte {at}", Shown(byte)),
-            What::Behind(byte) => {
-                write!(f, "{} behind its end, at byte {at}", Shown(byte))
+            What::AfterEnd(byte) => {
+                write!(f, "{} after its end, at byte {at}", Shown(byte))
             }
             What::Control(byte) => {
                 write!(f, "{} unescaped in a string, at byte {at}", Shown(byte))

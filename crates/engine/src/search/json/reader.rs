@@ -25,10 +25,10 @@ pub trait JsonSink {
     fn end_object(&mut self);
 }
 
-/// Only checks the value.
-pub struct Nothing;
+/// Only checks the value, and keeps nothing of it.
+pub struct Discard;
 
-impl JsonSink for Nothing {
+impl JsonSink for Discard {
     fn null(&mut self, _: bool) {}
     fn bool(&mut self, _: bool) {}
     fn number(&mut self, _: &str, _: bool) {}
@@ -68,7 +68,7 @@ pub fn read(document: &[u8], member: bool, sink: &mut impl JsonSink) -> Read {
 pub fn is_number(text: &[u8]) -> bool {
     let first = text.first();
     let begins = first.is_some_and(|byte| *byte == b'-' || byte.is_ascii_digit());
-    begins && text.last().is_some_and(u8::is_ascii_digit) && read(text, false, &mut Nothing).is_ok()
+    begins && text.last().is_some_and(u8::is_ascii_digit) && read(text, false, &mut Discard).is_ok()
 }
 
 /// Resolves the escapes in a string, which is given without its quotes.
@@ -79,7 +79,7 @@ pub fn text_of(contents: &[u8]) -> Read<String> {
         unescaped: String::new(),
     };
     while reader.at < contents.len() {
-        reader.piece()?;
+        reader.unescape_next()?;
     }
     Ok(reader.unescaped)
 }
@@ -111,15 +111,15 @@ impl<'a> Reader<'a> {
                 sink.number(written, whole);
             }
             b't' => {
-                self.word("true")?;
+                self.literal("true")?;
                 sink.bool(true);
             }
             b'f' => {
-                self.word("false")?;
+                self.literal("false")?;
                 sink.bool(false);
             }
             b'n' => {
-                self.word("null")?;
+                self.literal("null")?;
                 sink.null(member);
             }
             _ => return Err(self.unexpected()),
@@ -131,11 +131,11 @@ impl<'a> Reader<'a> {
         sink.begin_list();
         self.at += 1;
         self.blanks();
-        if !self.takes(b']') {
+        if !self.accept(b']') {
             loop {
                 self.value(sink, false, depth)?;
                 sink.item();
-                if self.ends(b']')? {
+                if self.comma_or_end(b']')? {
                     break;
                 }
             }
@@ -148,20 +148,20 @@ impl<'a> Reader<'a> {
         sink.begin_object();
         self.at += 1;
         self.blanks();
-        if !self.takes(b'}') {
+        if !self.accept(b'}') {
             loop {
                 if self.peek() != Some(b'"') {
                     return Err(self.unexpected());
                 }
                 sink.name(self.string()?);
                 self.blanks();
-                if !self.takes(b':') {
+                if !self.accept(b':') {
                     return Err(self.unexpected());
                 }
                 self.blanks();
                 self.value(sink, true, depth)?;
                 sink.member();
-                if self.ends(b'}')? {
+                if self.comma_or_end(b'}')? {
                     break;
                 }
             }
@@ -170,12 +170,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Moves behind a comma, and returns false; or behind the `last` byte of a list or object, and returns true.
-    fn ends(&mut self, last: u8) -> Read<bool> {
+    /// Moves past a comma, and returns false; or past the `last` byte of a list or object, and returns true.
+    fn comma_or_end(&mut self, last: u8) -> Read<bool> {
         self.blanks();
-        let ends = self.takes(last);
+        let ends = self.accept(last);
         if !ends {
-            if !self.takes(b',') {
+            if !self.accept(b',') {
                 return Err(self.unexpected());
             }
             self.blanks();
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         self.unescaped.clear();
         self.at = begin;
         while self.peek() != Some(b'"') {
-            self.piece()?;
+            self.unescape_next()?;
         }
         self.at += 1;
         Ok(&self.unescaped)
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Appends what stands before the next escape of a string, and the character that it means.
-    fn piece(&mut self) -> Read {
+    fn unescape_next(&mut self) -> Read {
         let plain = self.plain();
         self.unescaped.push_str(plain);
         match self.peek() {
@@ -270,17 +270,17 @@ impl<'a> Reader<'a> {
     fn number(&mut self) -> Read<(&'a str, bool)> {
         let begin = self.at;
         let mut whole = true;
-        self.takes(b'-');
-        if !self.takes(b'0') {
+        self.accept(b'-');
+        if !self.accept(b'0') {
             self.some_digits()?;
         }
-        if self.takes(b'.') {
+        if self.accept(b'.') {
             whole = false;
             self.some_digits()?;
         }
-        if self.takes(b'e') || self.takes(b'E') {
+        if self.accept(b'e') || self.accept(b'E') {
             whole = false;
-            let _signed = self.takes(b'+') || self.takes(b'-');
+            let _signed = self.accept(b'+') || self.accept(b'-');
             self.some_digits()?;
         }
         Ok((&self.text[begin..self.at], whole))
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn word(&mut self, word: &str) -> Read {
+    fn literal(&mut self, word: &str) -> Read {
         let rest = self.text.as_bytes()[self.at..].iter();
         let same = rest.zip(word.bytes()).take_while(|(a, b)| **a == *b);
         let length = same.count();
@@ -317,7 +317,7 @@ impl<'a> Reader<'a> {
         }
         match self.peek() {
             None => Ok(()),
-            Some(byte) => Err(self.problem(What::Behind(byte))),
+            Some(byte) => Err(self.problem(What::AfterEnd(byte))),
         }
     }
 
@@ -327,10 +327,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn takes(&mut self, byte: u8) -> bool {
-        let taken = self.peek() == Some(byte);
-        self.at += usize::from(taken);
-        taken
+    fn accept(&mut self, byte: u8) -> bool {
+        let accepted = self.peek() == Some(byte);
+        self.at += usize::from(accepted);
+        accepted
     }
 
     fn peek(&self) -> Option<u8> {

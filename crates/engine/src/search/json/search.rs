@@ -7,7 +7,7 @@ use memchr::memchr2;
 
 use crate::search::json::pointer::Pointer;
 use crate::search::json::problem::{Problem, What};
-use crate::search::json::reader::{Nothing, read, text_of};
+use crate::search::json::reader::{Discard, read, text_of};
 use crate::search::json::{BYTE_ORDER_MARK, MAX_DEPTH, RECORD_SEPARATOR, is_blank, is_plain};
 use crate::search::missing::Missing;
 
@@ -32,7 +32,7 @@ const STRUCTURAL: [bool; 256] = {
 #[derive(Debug)]
 pub struct Search {
     /// The longest value that is kept, in bytes.
-    most: usize,
+    max_bytes: usize,
     state: State,
     /// Whether the current value is the one that was asked for, or the current member leads to it.
     wanted: bool,
@@ -69,7 +69,7 @@ enum State {
     /// Before the document, of whose byte order mark so many bytes have come.
     Mark(usize),
     /// At the start of a value that the pointer leads to or through.
-    OnTheWay,
+    OnPath,
     /// In an object along the pointer, before a member name or, if no member came `before`, the end.
     Member {
         before: bool,
@@ -87,15 +87,15 @@ enum State {
     /// In an object or array that is skipped or kept.
     Nested,
     TextInNested,
-    /// After a value: in an object or array along the pointer, or behind the document.
-    Behind,
+    /// After a value: in an object or array along the pointer, or after the document.
+    After,
     Broken(Problem),
 }
 
 impl Search {
-    pub fn of_at_most(bytes: usize) -> Self {
+    pub fn with_limit(bytes: usize) -> Self {
         Self {
-            most: bytes,
+            max_bytes: bytes,
             state: State::Mark(0),
             wanted: false,
             escaped: false,
@@ -113,7 +113,7 @@ impl Search {
 
     /// Searches a whole document. Returns the value as it is written.
     pub fn whole(pointer: &Pointer<'_>, document: &[u8]) -> Result<Vec<u8>, Missing> {
-        let mut search = Self::of_at_most(document.len());
+        let mut search = Self::with_limit(document.len());
         search.feed(pointer, document);
         search.written()
     }
@@ -121,19 +121,19 @@ impl Search {
     /// Takes the next piece of the document.
     pub fn feed(&mut self, pointer: &Pointer<'_>, bytes: &[u8]) {
         let mut rest = bytes;
-        while let [byte, behind @ ..] = rest {
+        while let [byte, after @ ..] = rest {
             rest = match self.state {
                 State::Name => self.in_name(pointer, rest),
                 State::Scalar => self.scalar(rest),
                 State::Text => self.rest_of_text(rest),
                 State::Nested | State::TextInNested => self.nested(rest),
                 State::Broken(_) => return,
-                State::Mark(_) => self.mark(*byte, rest, behind, bytes),
-                _ if is_blank(*byte) => behind,
+                State::Mark(_) => self.mark(*byte, rest, after, bytes),
+                _ if is_blank(*byte) => after,
                 _ => {
                     let at = self.place(rest, bytes);
-                    let taken = self.between(pointer, *byte, at);
-                    if taken { behind } else { rest }
+                    let taken = self.structure(pointer, *byte, at);
+                    if taken { after } else { rest }
                 }
             };
         }
@@ -144,7 +144,7 @@ impl Search {
     /// is written; `null` counts as not found.
     pub fn end(&mut self) -> Result<Vec<u8>, Missing> {
         let mut written = self.written()?;
-        let within = |problem: Problem| Missing::Json(problem.within(self.begin));
+        let in_document = |problem: Problem| Missing::Json(problem.within(self.begin));
         match &written[..] {
             [b'"', text @ .., b'"'] if is_plain(text) => {
                 written.pop();
@@ -152,12 +152,12 @@ impl Search {
                 Ok(written)
             }
             [b'"', text @ .., b'"'] => {
-                let text = text_of(text).map_err(|problem| within(problem.within(1)))?;
+                let text = text_of(text).map_err(|problem| in_document(problem.within(1)))?;
                 Ok(text.into_bytes())
             }
             b"null" => Err(Missing::Nothing),
             _ => {
-                read(&written, false, &mut Nothing).map_err(within)?;
+                read(&written, false, &mut Discard).map_err(in_document)?;
                 Ok(written)
             }
         }
@@ -167,17 +167,17 @@ impl Search {
     pub fn written(&mut self) -> Result<Vec<u8>, Missing> {
         match self.state {
             State::Broken(problem) => return Err(Missing::Json(problem)),
-            State::Mark(0) | State::OnTheWay if self.level == 0 => {
+            State::Mark(0) | State::OnPath if self.level == 0 => {
                 return Err(Missing::Json(Problem::new(What::Empty, self.fed)));
             }
             State::Scalar if self.level == 0 => self.ends(),
-            State::Behind if self.level == 0 => {}
+            State::After if self.level == 0 => {}
             _ => return Err(Missing::Json(Problem::new(What::Ends, self.fed))),
         }
         match self.found {
             Found::Nothing => Err(Missing::Nothing),
             Found::Value => Ok(std::mem::take(&mut self.value)),
-            Found::TooLong => Err(Missing::TooLong(self.most)),
+            Found::TooLong => Err(Missing::TooLong(self.max_bytes)),
         }
     }
 
@@ -187,19 +187,19 @@ impl Search {
     }
 
     /// Takes a byte that may belong to a byte order mark before the document; returns the rest of the `piece`.
-    fn mark<'b>(&mut self, byte: u8, rest: &'b [u8], behind: &'b [u8], piece: &[u8]) -> &'b [u8] {
+    fn mark<'b>(&mut self, byte: u8, rest: &'b [u8], after: &'b [u8], piece: &[u8]) -> &'b [u8] {
         let State::Mark(seen) = self.state else {
             unreachable!("it is asked for before the document only");
         };
         if byte == BYTE_ORDER_MARK[seen] {
             self.state = match seen + 1 {
                 seen if seen < BYTE_ORDER_MARK.len() => State::Mark(seen),
-                _ => State::OnTheWay,
+                _ => State::OnPath,
             };
-            return behind;
+            return after;
         }
         self.state = match seen {
-            0 => State::OnTheWay,
+            0 => State::OnPath,
             _ => State::Broken(Problem::new(What::Byte(byte), self.place(rest, piece))),
         };
         rest
@@ -207,23 +207,23 @@ impl Search {
 
     /// Handles a byte between names and values, at `at` in the document. Returns false if the new state has to handle
     /// it, too.
-    fn between(&mut self, pointer: &Pointer<'_>, byte: u8, at: u64) -> bool {
+    fn structure(&mut self, pointer: &Pointer<'_>, byte: u8, at: u64) -> bool {
         let is_array = self.is_array();
         let (state, taken) = match self.state {
-            State::OnTheWay if self.level == pointer.0.len() => {
+            State::OnPath if self.level == pointer.0.len() => {
                 self.wanted = true;
                 self.begin = at;
                 self.value.clear();
                 (State::Begin, false)
             }
-            State::OnTheWay if matches!(byte, b'{' | b'[') => {
+            State::OnPath if matches!(byte, b'{' | b'[') => {
                 if self.level == MAX_DEPTH {
                     (State::Broken(Problem::new(What::Deep, at)), true)
                 } else {
                     (self.enter(byte == b'['), true)
                 }
             }
-            State::OnTheWay => {
+            State::OnPath => {
                 self.wanted = false;
                 (State::Begin, false)
             }
@@ -233,24 +233,24 @@ impl Search {
                 (State::Name, true)
             }
             State::Member { before: false } if byte == b'}' => (self.leave(), true),
-            State::Colon if byte == b':' && self.wanted => (State::OnTheWay, true),
+            State::Colon if byte == b':' && self.wanted => (State::OnPath, true),
             State::Colon if byte == b':' => (State::Begin, true),
             State::Element { before: false } if byte == b']' => (self.leave(), true),
             State::Element { .. } => {
                 let wanted = pointer.0[self.level - 1].index;
                 if self.index.is_some() && wanted == self.index {
                     self.index = None;
-                    (State::OnTheWay, false)
+                    (State::OnPath, false)
                 } else {
                     self.wanted = false;
                     (State::Begin, false)
                 }
             }
-            State::Behind if self.level == 0 => match byte {
-                RECORD_SEPARATOR => (State::Behind, true),
-                _ => (State::Broken(Problem::new(What::Behind(byte), at)), true),
+            State::After if self.level == 0 => match byte {
+                RECORD_SEPARATOR => (State::After, true),
+                _ => (State::Broken(Problem::new(What::AfterEnd(byte), at)), true),
             },
-            State::Behind if byte == b',' => {
+            State::After if byte == b',' => {
                 self.index = self.index.map(|index| index + 1);
                 let before = true;
                 let next = if is_array {
@@ -260,8 +260,8 @@ impl Search {
                 };
                 (next, true)
             }
-            State::Behind if byte == if is_array { b']' } else { b'}' } => (self.leave(), true),
-            State::Begin => (self.begins(byte, at), true),
+            State::After if byte == if is_array { b']' } else { b'}' } => (self.leave(), true),
+            State::Begin => (self.begin_value(byte, at), true),
             _ => (State::Broken(Problem::new(What::Byte(byte), at)), true),
         };
         self.state = state;
@@ -287,7 +287,7 @@ impl Search {
     fn leave(&mut self) -> State {
         self.level -= 1;
         self.index = None;
-        State::Behind
+        State::After
     }
 
     fn is_array(&self) -> bool {
@@ -295,7 +295,7 @@ impl Search {
     }
 
     /// Begins a value that is skipped or kept, of which this is the first byte.
-    fn begins(&mut self, byte: u8, at: u64) -> State {
+    fn begin_value(&mut self, byte: u8, at: u64) -> State {
         (self.escaped, self.depth) = (false, 1);
         if self.wanted {
             self.value.reserve(USUAL_VALUE_BYTES);
@@ -311,14 +311,15 @@ impl Search {
 
     /// Consumes what belongs to a member name and returns the rest.
     fn in_name<'b>(&mut self, pointer: &Pointer<'_>, bytes: &'b [u8]) -> &'b [u8] {
-        let (own, rest, ends) = self.up_to_quote(bytes);
+        let (consumed, rest, ends) = self.up_to_quote(bytes);
         if !ends {
             // One byte beyond the limit is kept to show that the name is too long.
-            let room = (MAX_NAME_BYTES + 1).saturating_sub(self.name.len());
-            self.name.extend_from_slice(&own[..own.len().min(room)]);
+            let free = (MAX_NAME_BYTES + 1).saturating_sub(self.name.len());
+            self.name
+                .extend_from_slice(&consumed[..consumed.len().min(free)]);
             return rest;
         }
-        let last = &own[..own.len() - 1];
+        let last = &consumed[..consumed.len() - 1];
         let whole = if self.name.is_empty() {
             last
         } else {
@@ -341,17 +342,17 @@ impl Search {
     }
 
     fn scalar<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
-        let behind =
+        let after =
             |byte: &u8| is_blank(*byte) || matches!(*byte, b',' | b'}' | b']' | RECORD_SEPARATOR);
-        let end = bytes.iter().position(behind);
-        let (own, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
-        self.keep(own, end.is_some());
+        let end = bytes.iter().position(after);
+        let (consumed, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+        self.keep(consumed, end.is_some());
         rest
     }
 
     fn rest_of_text<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
-        let (own, rest, ends) = self.up_to_quote(bytes);
-        self.keep(own, ends);
+        let (consumed, rest, ends) = self.up_to_quote(bytes);
+        self.keep(consumed, ends);
         rest
     }
 
@@ -361,8 +362,8 @@ impl Search {
         let mut text = self.state == State::TextInNested;
         while !rest.is_empty() && self.depth > 0 {
             if text {
-                let (_, behind, ends) = self.up_to_quote(rest);
-                (rest, text) = (behind, !ends);
+                let (_, after, ends) = self.up_to_quote(rest);
+                (rest, text) = (after, !ends);
                 continue;
             }
             let counts = |byte: &u8| STRUCTURAL[usize::from(*byte)];
@@ -409,7 +410,7 @@ impl Search {
     /// Keeps bytes of a value if it is wanted; `ends` says whether the value ends with them.
     fn keep(&mut self, bytes: &[u8], ends: bool) {
         if self.wanted {
-            if self.value.len() + bytes.len() > self.most {
+            if self.value.len() + bytes.len() > self.max_bytes {
                 self.value = Vec::new();
                 self.found = Found::TooLong;
                 self.wanted = false;
@@ -427,7 +428,7 @@ impl Search {
         if std::mem::take(&mut self.wanted) {
             self.found = Found::Value;
         }
-        self.state = State::Behind;
+        self.state = State::After;
     }
 
     /// Where in the document `rest` begins, which is the end of the `piece`.

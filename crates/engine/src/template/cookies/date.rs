@@ -53,8 +53,8 @@ fn month_of(token: &[u8]) -> Option<i64> {
     let begins = token.get(..3)?.to_ascii_lowercase();
     let months = b"janfebmaraprmayjunjulaugsepoctnovdec".chunks(3);
     let mut numbered = (1..).zip(months);
-    let found = numbered.find(|(_, month)| *month == begins);
-    found.map(|(number, _)| number)
+    let month = numbered.find(|(_, month)| *month == begins);
+    month.map(|(number, _)| number)
 }
 
 /// Days from 1 January 1970 to a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date

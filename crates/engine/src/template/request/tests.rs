@@ -1,5 +1,5 @@
 use crate::spec::{ParamSpec, RequestSpec};
-use crate::template::request::{EncodeError, Gap, Template, encode_request};
+use crate::template::request::{EncodeError, Placeholder, Template, encode_request};
 
 fn spec(method: &str, path: &str) -> RequestSpec {
     serde_json::from_value(serde_json::json!({ "name": "it", "method": method, "path": path }))
@@ -140,8 +140,8 @@ fn parameters_are_filled_in_by_position() {
     let template = encode(&request).unwrap();
     assert_eq!(template.fixed(), None);
     let mut out = b"before ".to_vec();
-    template.write(&mut out, |gap, out| {
-        let Gap::Param(position, _) = gap else {
+    template.write(&mut out, |placeholder, out| {
+        let Placeholder::Param(position, _) = placeholder else {
             panic!("there are no cookies")
         };
         out.extend_from_slice([b"AA", b"BB"][position]);

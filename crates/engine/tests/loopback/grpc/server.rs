@@ -27,7 +27,7 @@ service Echo {
 }
 "#;
 
-/// `{"text": "hi"}` behind its prefix.
+/// `{"text": "hi"}` after its prefix.
 pub const HI: &[u8] = b"\0\0\0\0\x04\x0a\x02hi";
 
 fn schema() -> String {

@@ -7,10 +7,10 @@ fn stream(history: &mut History, number: u32, times: [u64; 4]) -> Option<Wait> {
     let [ready, sent, head, end] = times.map(|ms| ms * MS);
     let entry = history.begin(0);
     if ready != sent {
-        history.waits(entry, ready);
+        history.note_wait(entry, ready);
     }
-    history.sent(entry, number, sent);
-    history.answered(entry, head);
+    history.note_sent(entry, number, sent);
+    history.note_head(entry, head);
     history.end(entry, true, end, 100)
 }
 
@@ -19,7 +19,7 @@ fn who_gets_nothing_while_a_body_comes_waited_behind_it() {
     let mut history = History::default();
     assert_eq!(stream(&mut history, 1, [10, 10, 12, 52]), None);
     let wait = stream(&mut history, 3, [20, 20, 53, 53]).unwrap();
-    assert_eq!((wait.stream, wait.behind), (3, 1));
+    assert_eq!((wait.stream, wait.blocker), (3, 1));
     assert_eq!(wait.blocked_ns, 32 * MS);
     assert_eq!((wait.from_ns, wait.until_ns), (20 * MS, 53 * MS));
     let numbers: Vec<_> = history.around(&wait).iter().map(|one| one.stream).collect();
@@ -30,10 +30,10 @@ fn who_gets_nothing_while_a_body_comes_waited_behind_it() {
 fn a_body_that_still_comes_counts_up_to_now() {
     let mut history = History::default();
     let entry = history.begin(0);
-    history.sent(entry, 1, 10 * MS);
-    history.answered(entry, 12 * MS);
+    history.note_sent(entry, 1, 10 * MS);
+    history.note_head(entry, 12 * MS);
     let wait = stream(&mut history, 3, [20, 20, 30, 30]).unwrap();
-    assert_eq!((wait.behind, wait.blocked_ns), (1, 10 * MS));
+    assert_eq!((wait.blocker, wait.blocked_ns), (1, 10 * MS));
     let open = history.around(&wait)[0];
     assert_eq!((open.stream, open.end_ns), (1, 0));
 }
@@ -44,7 +44,7 @@ fn a_slow_response_beside_short_ones_waited_for_the_server_only() {
     assert_eq!(stream(&mut history, 1, [10, 10, 20, 20]), None);
     assert_eq!(stream(&mut history, 3, [10, 10, 90, 90]), None);
     let reset = history.begin(0);
-    history.sent(reset, 5, 90 * MS);
+    history.note_sent(reset, 5, 90 * MS);
     assert_eq!(history.end(reset, false, 200 * MS, 0), None);
 }
 
@@ -53,27 +53,30 @@ fn to_wait_for_a_free_stream_is_to_wait_for_others() {
     let mut history = History::default();
     assert_eq!(stream(&mut history, 1, [10, 10, 30, 30]), None);
     let wait = stream(&mut history, 3, [12, 30, 31, 31]).unwrap();
-    assert_eq!((wait.behind, wait.blocked_ns), (0, 18 * MS));
+    assert_eq!((wait.blocker, wait.blocked_ns), (0, 18 * MS));
 }
 
 #[test]
 fn who_gives_up_without_a_stream_has_waited_as_well() {
     let mut history = History::default();
     let entry = history.begin(0);
-    history.waits(entry, 10 * MS);
+    history.note_wait(entry, 10 * MS);
     let wait = history.end(entry, false, 25 * MS, 0).unwrap();
-    assert_eq!((wait.stream, wait.behind, wait.blocked_ns), (0, 0, 15 * MS));
+    assert_eq!(
+        (wait.stream, wait.blocker, wait.blocked_ns),
+        (0, 0, 15 * MS)
+    );
 }
 
 #[test]
 fn what_was_before_the_last_streams_is_forgotten() {
     let mut history = History::default();
     let early = history.begin(7);
-    history.sent(early, 1, MS);
+    history.note_sent(early, 1, MS);
     for number in 1..=MAX_STREAMS as u32 {
         stream(&mut history, 2 * number + 1, [10, 10, 10, 10]);
     }
-    history.answered(early, 2 * MS);
+    history.note_head(early, 2 * MS);
     assert_eq!(history.end(early, true, 500 * MS, 0), None);
     assert_eq!(history.latest.len(), MAX_STREAMS);
     assert!(history.latest.iter().all(|one| one.request == 0));
@@ -94,7 +97,7 @@ fn the_same_request_elsewhere_counts_where_it_was_sent_and_answered_meanwhile() 
         blocked_ns: 40 * MS,
         stream: 3,
         request,
-        behind: 1,
+        blocker: 1,
         from_ns: 10 * MS,
         until_ns: 50 * MS,
     };

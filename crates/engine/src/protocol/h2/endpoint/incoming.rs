@@ -29,11 +29,11 @@ const TOO_WIDE: &str = "a window was opened beyond 2 GiB";
 impl Endpoint {
     /// Reads what came at `now`. Clients whose bodies may go on are woken once, however often their windows changed.
     pub fn feed(&mut self, input: &[u8], now: u64) -> Result<(), Violation> {
-        let windows = (self.window, self.first_window);
+        let windows = (self.window, self.initial_window);
         let mut reader = mem::take(&mut self.reader);
         let read = reader.feed(input, |frame| self.take(&frame, now));
         self.reader = reader;
-        if windows != (self.window, self.first_window) {
+        if windows != (self.window, self.initial_window) {
             self.wake_all();
         }
         read
@@ -81,7 +81,7 @@ impl Endpoint {
             HEADERS => self.headers(head, payload, now),
             CONTINUATION => self.continuation(head, payload, now),
             RST_STREAM => {
-                let code = four(payload)?;
+                let code = u32_of(payload)?;
                 if !self.was_opened(head.stream) {
                     return Err(Violation::protocol("RST_STREAM for a stream that is idle"));
                 }
@@ -90,7 +90,7 @@ impl Endpoint {
                     self.refused += u32::from(reason == Reason::REFUSED_STREAM);
                     let event = StreamEvent::Reset(reason);
                     open.stream
-                        .came(now, FRAME_HEAD_BYTES + payload.len(), event, &[]);
+                        .note_event(now, FRAME_HEAD_BYTES + payload.len(), event, &[]);
                 }
                 Ok(())
             }
@@ -113,7 +113,7 @@ impl Endpoint {
     }
 
     /// Judges a frame of a response that came for a stream that is not open.
-    fn late(&self, stream: u32) -> Result<(), Violation> {
+    fn check_not_open(&self, stream: u32) -> Result<(), Violation> {
         if !self.was_opened(stream) {
             return Err(Violation::protocol(
                 "a frame came for a stream that nobody opened",
@@ -135,32 +135,32 @@ impl Endpoint {
         end: bool,
         now: u64,
     ) -> Result<(), Violation> {
-        self.taken += flow as u32;
-        if self.taken > WINDOW_BYTES {
+        self.unacknowledged += flow as u32;
+        if self.unacknowledged > WINDOW_BYTES {
             return Err(Violation::new(Reason::FLOW_CONTROL_ERROR, OVERRUN));
         }
-        open_again(&mut self.taken, 0, &mut self.out);
+        reopen_window(&mut self.unacknowledged, 0, &mut self.out);
         let Some(open) = self.streams.get_mut(&id) else {
-            return self.late(id);
+            return self.check_not_open(id);
         };
         if open.answered {
             let what = "a frame came for a stream that had ended";
             return Err(Violation::new(Reason::STREAM_CLOSED, what));
         }
-        open.taken += flow as u32;
-        if open.taken > WINDOW_BYTES {
+        open.unacknowledged += flow as u32;
+        if open.unacknowledged > WINDOW_BYTES {
             return Err(Violation::new(Reason::FLOW_CONTROL_ERROR, OVERRUN));
         }
         if !end {
-            open_again(&mut open.taken, id, &mut self.out);
+            reopen_window(&mut open.unacknowledged, id, &mut self.out);
         }
         // Empty frames carry no information, and are not worth waking the client for.
         if end || flow > 0 {
             let length = bytes.len();
             let event = StreamEvent::Data { length, end };
-            open.stream.came(now, wire, event, bytes);
+            open.stream.note_event(now, wire, event, bytes);
         }
-        self.answered(id, end);
+        self.note_end(id, end);
         Ok(())
     }
 
@@ -184,7 +184,7 @@ impl Endpoint {
             );
         }
         if !self.streams.contains_key(&head.stream) {
-            self.late(head.stream)?;
+            self.check_not_open(head.stream)?;
         }
         self.block = Some(Block {
             stream: head.stream,
@@ -232,7 +232,7 @@ impl Endpoint {
         let Some(open) = self.streams.get(&id) else {
             // The block is decoded all the same: it may change the table, which later blocks refer to.
             decoder.decode(block, 0, &mut Vec::new()).map_err(broken)?;
-            return self.late(id);
+            return self.check_not_open(id);
         };
         if open.answered {
             let what = "a frame came for a stream that had ended";
@@ -240,11 +240,11 @@ impl Endpoint {
         }
         let decode = |out: &mut Vec<u8>| decoder.decode(block, MAX_HEAD_BYTES, out);
         open.stream.head(now, wire, end, decode).map_err(broken)?;
-        self.answered(id, end);
+        self.note_end(id, end);
         Ok(())
     }
 
-    fn answered(&mut self, id: u32, end: bool) {
+    fn note_end(&mut self, id: u32, end: bool) {
         if end && let Some(open) = self.streams.get_mut(&id) {
             open.answered = true;
             if open.request_complete {
@@ -254,7 +254,7 @@ impl Endpoint {
     }
 
     fn settings(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Violation> {
-        of_connection(head)?;
+        check_is_of_connection(head)?;
         if head.has(ACK) {
             return if payload.is_empty() {
                 Ok(())
@@ -266,13 +266,13 @@ impl Endpoint {
             return Err(BAD_LENGTH);
         };
         if !mem::replace(&mut self.settings_received, true) {
-            self.most = usize::MAX; // no limit, unless it is stated (section 6.5.2)
+            self.max_concurrent_streams = usize::MAX; // no limit, unless it is stated (section 6.5.2)
         }
         for [a, b, value @ ..] in settings {
             let value = u32::from_be_bytes(*value);
             match u16::from_be_bytes([*a, *b]) {
-                MAX_CONCURRENT_STREAMS => self.most = value as usize,
-                INITIAL_WINDOW_SIZE => self.set_first_window(i64::from(value))?,
+                MAX_CONCURRENT_STREAMS => self.max_concurrent_streams = value as usize,
+                INITIAL_WINDOW_SIZE => self.set_initial_window(i64::from(value))?,
                 ENABLE_PUSH if value != 0 => {
                     return Err(Violation::protocol(
                         "SETTINGS_ENABLE_PUSH of a server is not 0",
@@ -292,8 +292,8 @@ impl Endpoint {
     }
 
     /// Sets the initial window. The difference also applies to streams that are open (section 6.9.2).
-    fn set_first_window(&mut self, window: i64) -> Result<(), Violation> {
-        let more = window - mem::replace(&mut self.first_window, window);
+    fn set_initial_window(&mut self, window: i64) -> Result<(), Violation> {
+        let more = window - mem::replace(&mut self.initial_window, window);
         for open in self.streams.values() {
             open.stream.window.set(open.stream.window.get() + more);
         }
@@ -305,7 +305,7 @@ impl Endpoint {
     }
 
     fn ping(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Violation> {
-        of_connection(head)?;
+        check_is_of_connection(head)?;
         if payload.len() != 8 {
             return Err(BAD_LENGTH);
         }
@@ -316,7 +316,7 @@ impl Endpoint {
     }
 
     fn go_away(&mut self, head: FrameHead, payload: &[u8], now: u64) -> Result<(), Violation> {
-        of_connection(head)?;
+        check_is_of_connection(head)?;
         let (last, rest) = payload.split_first_chunk().ok_or(BAD_LENGTH)?;
         let (code, debug) = rest.split_first_chunk().ok_or(BAD_LENGTH)?;
         let last = u32::from_be_bytes(*last) & LAST_STREAM;
@@ -327,7 +327,7 @@ impl Endpoint {
         });
         self.streams.retain(|id, open| {
             if *id > last {
-                open.stream.came(now, 0, StreamEvent::Refused, &[]);
+                open.stream.note_event(now, 0, StreamEvent::Refused, &[]);
             }
             *id <= last
         });
@@ -335,7 +335,7 @@ impl Endpoint {
     }
 
     fn window(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Violation> {
-        let more = i64::from(four(payload)? & LAST_STREAM);
+        let more = i64::from(u32_of(payload)? & LAST_STREAM);
         if more == 0 {
             return Err(Violation::protocol("WINDOW_UPDATE by nothing"));
         }
@@ -362,14 +362,14 @@ impl Endpoint {
 }
 
 /// Reopens a window once it is half used up.
-fn open_again(taken: &mut u32, stream: u32, out: &mut Vec<u8>) {
+fn reopen_window(taken: &mut u32, stream: u32, out: &mut Vec<u8>) {
     if *taken > WINDOW_BYTES / 2 {
         frame::write(WINDOW_UPDATE, 0, stream, &taken.to_be_bytes(), out);
         *taken = 0;
     }
 }
 
-fn of_connection(head: FrameHead) -> Result<(), Violation> {
+fn check_is_of_connection(head: FrameHead) -> Result<(), Violation> {
     if head.stream == 0 {
         return Ok(());
     }
@@ -378,7 +378,7 @@ fn of_connection(head: FrameHead) -> Result<(), Violation> {
     ))
 }
 
-fn four(payload: &[u8]) -> Result<u32, Violation> {
+fn u32_of(payload: &[u8]) -> Result<u32, Violation> {
     let bytes = payload.try_into().map_err(|_| BAD_LENGTH)?;
     Ok(u32::from_be_bytes(bytes))
 }

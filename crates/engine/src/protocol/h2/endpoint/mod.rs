@@ -82,12 +82,12 @@ pub struct Endpoint {
     block: Option<Block>,
     decoder: FieldDecoder,
     /// How many concurrent streams the server accepts.
-    pub most: usize,
-    first_window: i64,
+    pub max_concurrent_streams: usize,
+    initial_window: i64,
     /// How many bytes of request bodies the server still accepts on the connection.
     window: i64,
     /// Bytes of bodies that came since the connection's window was last reopened.
-    taken: u32,
+    unacknowledged: u32,
     /// Whether the rest of some body waits until `out` has been written.
     held: bool,
     reset_streams: VecDeque<u32>,
@@ -103,7 +103,7 @@ pub struct Endpoint {
 struct Open {
     stream: Rc<Stream>,
     /// Bytes of the body that came since the stream's window was last reopened.
-    taken: u32,
+    unacknowledged: u32,
     /// Whether the request is complete.
     request_complete: bool,
     /// Whether the response is complete.
@@ -145,10 +145,10 @@ impl Default for Endpoint {
             next: 1,
             block: None,
             decoder: FieldDecoder::default(),
-            most: STREAMS_BEFORE_SETTINGS,
-            first_window: FIRST_WINDOW_BYTES,
+            max_concurrent_streams: STREAMS_BEFORE_SETTINGS,
+            initial_window: FIRST_WINDOW_BYTES,
             window: FIRST_WINDOW_BYTES,
-            taken: 0,
+            unacknowledged: 0,
             held: false,
             reset_streams: VecDeque::new(),
             reset_streams_overflowed: false,
@@ -207,10 +207,10 @@ impl Endpoint {
     pub fn ask(&mut self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
         let id = self.next;
         self.next += 2;
-        stream.window.set(self.first_window);
+        stream.window.set(self.initial_window);
         let open = Open {
             stream: stream.clone(),
-            taken: 0,
+            unacknowledged: 0,
             request_complete: end,
             answered: false,
         };
@@ -241,8 +241,8 @@ impl Endpoint {
                 break;
             }
             let room = self.window.min(open.stream.window.get());
-            let most = usize::try_from(room).unwrap_or(0).min(MAX_PAYLOAD_BYTES);
-            let part = &body[sent..(sent + most).min(body.len())];
+            let max_bytes = usize::try_from(room).unwrap_or(0).min(MAX_PAYLOAD_BYTES);
+            let part = &body[sent..(sent + max_bytes).min(body.len())];
             if part.is_empty() {
                 break;
             }

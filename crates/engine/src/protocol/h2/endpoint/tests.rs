@@ -225,13 +225,19 @@ fn a_server_that_refuses_each_request_by_itself_has_processed_none() {
 
 #[test]
 fn streams_are_unlimited_unless_the_server_states_a_limit() {
-    assert_eq!(Endpoint::default().most, STREAMS_BEFORE_SETTINGS);
+    assert_eq!(
+        Endpoint::default().max_concurrent_streams,
+        STREAMS_BEFORE_SETTINGS
+    );
     let mut endpoint = settings_received();
-    assert_eq!(endpoint.most, usize::MAX);
+    assert_eq!(endpoint.max_concurrent_streams, usize::MAX);
     let limit = [&[0, 3][..], &7_u32.to_be_bytes()].concat();
     for settings in [&limit[..], &[]] {
         endpoint.feed(&frame(SETTINGS, 0, 0, settings), 0).unwrap();
-        assert_eq!(endpoint.most, 7, "what is not stated again stays as it is");
+        assert_eq!(
+            endpoint.max_concurrent_streams, 7,
+            "what is not stated again stays as it is"
+        );
     }
 }
 

@@ -27,8 +27,8 @@ enum Seen {
     Wrong(FrameError),
 }
 
-fn read(input: &[u8], piece: usize, most: Option<u64>) -> Vec<Seen> {
-    let mut decoder = FrameDecoder::new(most);
+fn read(input: &[u8], piece: usize, max_bytes: Option<u64>) -> Vec<Seen> {
+    let mut decoder = FrameDecoder::new(max_bytes);
     let (mut seen, mut message) = (Vec::new(), Vec::new());
     for mut bytes in input.chunks(piece) {
         loop {

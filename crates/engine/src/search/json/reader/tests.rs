@@ -5,7 +5,7 @@ use super::*;
 use crate::search::json::Json;
 
 fn problem(document: &[u8]) -> String {
-    read(document, false, &mut Nothing).unwrap_err().to_string()
+    read(document, false, &mut Discard).unwrap_err().to_string()
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ("[1 2]", "'2' at byte 3"),
         ("{\"a\"}", "'}' at byte 4"),
         ("{a: 1}", "'a' at byte 1"),
-        ("{\"a\": 1} x", "'x' behind its end, at byte 9"),
+        ("{\"a\": 1} x", "'x' after its end, at byte 9"),
         ("NaN", "'N' at byte 0"),
         ("-", "it ends too early, after 1 bytes"),
         ("1.e3", "'e' at byte 2"),
@@ -39,7 +39,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
 fn what_is_read_has_a_greatest_depth() {
     let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
     assert_eq!(
-        read(nested(MAX_DEPTH).as_bytes(), false, &mut Nothing),
+        read(nested(MAX_DEPTH).as_bytes(), false, &mut Discard),
         Ok(())
     );
     assert_eq!(
@@ -87,7 +87,7 @@ proptest! {
     /// What only one of the two takes would be a second opinion on what JSON is.
     #[test]
     fn what_is_json_is_what_serde_json_takes(text in r#"[\[\]{},:"\\u0-9aeE.+ntrlsf-]{0,12}"#) {
-        let taken = read(text.as_bytes(), false, &mut Nothing).is_ok();
+        let taken = read(text.as_bytes(), false, &mut Discard).is_ok();
         // It refuses numbers that a floating-point number cannot hold.
         let other = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
         prop_assert_eq!(taken, other, "{}", text);
@@ -95,7 +95,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-        let _ = read(&bytes, false, &mut Nothing);
+        let _ = read(&bytes, false, &mut Discard);
         let _ = Json::parse(&bytes);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 fn find(pointer: &str, document: &[u8], piece: usize) -> Result<Vec<u8>, Missing> {
     let pointer = Pointer::parse(pointer.as_bytes()).unwrap();
-    let mut search = Search::of_at_most(MAX_VALUE_BYTES);
+    let mut search = Search::with_limit(MAX_VALUE_BYTES);
     for piece in document.chunks(piece.max(1)) {
         search.feed(&pointer, piece);
     }
@@ -49,9 +49,9 @@ fn what_is_not_json_is_told_with_its_place() {
         ("[1 2]", "'2' at byte 3"),
         (r#"{"a": 1]"#, "']' at byte 7"),
         (r#"{"a": 1,}"#, "'}' at byte 8"),
-        (r#"{"a": 1}{"a": 2}"#, "'{' behind its end, at byte 8"),
+        (r#"{"a": 1}{"a": 2}"#, "'{' after its end, at byte 8"),
         (r#"{"a": tru}"#, "it ends too early, after 9 bytes"),
-        (r#"{"a": 01}"#, "'1' behind its end, at byte 7"),
+        (r#"{"a": 01}"#, "'1' after its end, at byte 7"),
         (
             "{\"a\": \"x\ty\"}",
             "byte 0x09 unescaped in a string, at byte 8",
