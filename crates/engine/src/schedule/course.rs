@@ -144,11 +144,13 @@ mod tests {
     fn what_a_change_means_follows_from_the_load_at_that_moment() {
         use Change::{Clients, Hold, NextPhase, Rate, Scale};
         let (closed, open) = (closed(), open());
+        let rounded = |meant| match meant {
+            Ok(Continuation::Rate(rate)) => Ok(Continuation::Rate(f64::round(rate))),
+            other => other,
+        };
         let meant = |change| {
-            (
-                closed.continuation(50, change),
-                open.continuation(50, change),
-            )
+            let open = rounded(open.continuation(50, change));
+            (closed.continuation(50, change), open)
         };
         let clients = |n| Ok(Continuation::Clients(n));
         let rate = |r| Ok(Continuation::Rate(r));
