@@ -466,7 +466,10 @@ impl Recorder {
     fn cut(&mut self, end: u64, last: bool) {
         for counters in &mut self.counters {
             counters.advance(end);
-            counters.count_waiting(end);
+            if !last {
+                // At the end, what was due before it has been counted already; the last interval may end a little later.
+                counters.count_waiting(end);
+            }
         }
         let (cpu, wall) = (thread_cpu_ns(), monotonic_ns());
         let thread = ThreadState {
