@@ -466,10 +466,8 @@ impl Recorder {
     fn cut(&mut self, end: u64, last: bool) {
         for counters in &mut self.counters {
             counters.advance(end);
-            if !last {
-                // At the end, what was due before it has been counted already; the last interval may end a little later.
-                counters.count_waiting(end);
-            }
+            // What was due before the end of the run has been counted; the last interval may end a little later.
+            counters.count_waiting(if last { 0 } else { end });
         }
         let (cpu, wall) = (thread_cpu_ns(), monotonic_ns());
         let thread = ThreadState {
