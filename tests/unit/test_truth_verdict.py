@@ -102,7 +102,7 @@ def test_each_threshold_is_tried_alone_and_put_back(truth: Any, measured: Path) 
     assert thrown["machine.ALL", 0.2] > as_it_is
     shown = truth["thresholds"].markdown(tried)
     assert f"| machine.SUSPECT_ABOVE | **20 %** | 0.0 % | {100 * as_it_is:.1f} % |" in shown
-    assert "| machine.SUSPECT | 40 % | 0.0 % | 0.0 % |" in shown
+    assert "| machine.SUSPECT_ABOVE | 40 % | 0.0 % | 0.0 % |" in shown
 
 
 def test_the_command_judges_a_folder_again(measured: Path) -> None:
