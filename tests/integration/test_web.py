@@ -298,3 +298,44 @@ def test_a_run_whose_folder_goes_away_is_told_so(tmp_path: Path) -> None:
             messages = (json.loads(event["data"]) for event in events)
             assert next(message for message in messages if "run" in message)["run"]["status"] == "gone"
         assert get(served, "/runs")[0] == 200
+
+
+def changed(served: Served, path: str, content: bytes, token: str | None = None) -> tuple[int, str]:
+    """The response to a change, and what it says."""
+    headers = {"Jostle-Token": served.token if token is None else token}
+    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
+    with contextlib.closing(connection):
+        connection.request("POST", path, content, headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        return response.status, json.loads(text)["said"] if text else ""
+
+
+def test_a_load_is_changed_by_who_has_the_token(tmp_path: Path) -> None:
+    with (
+        reference_server("workers") as url,
+        jostle_running(
+            "hit", f"{url}/work?us=1000", "--rate", "100/s", "-d", "60s", "--into", tmp_path, **SILENTLY
+        ),
+        web(tmp_path) as served,
+    ):
+        recorded(tmp_path, 2_000)
+        run = newest(served)
+        assert changed(served, f"{run}/steer", b'{"change": "rate=200/s"}', "wrong") == (401, "")
+        status, said = changed(served, f"{run}/steer", b'{"change": "rate=200/s"}')
+        assert status == 200, said
+        assert "200/s from" in said
+        with watching(served, f"{run}/events") as events:
+            messages = (json.loads(event["data"]) for event in events)
+            steered = next(m["trial"]["steered"] for m in messages if m.get("trial", {}).get("steered"))
+        assert steered[0]["what"] == "200/s"
+        assert changed(served, f"{run}/steer", b'{"change": "rate=fast"}')[0] == 409
+        assert changed(served, f"{run}/steer", b"{}")[0] == 400
+        assert changed(served, f"{run}/steer", b"x" * 5_000)[0] == 400
+
+
+def test_a_load_that_is_over_is_not_changed(finished: tuple[Served, str]) -> None:
+    served, run = finished
+    status, said = changed(served, f"/runs/{run}/steer", b'{"change": "x2"}')
+    assert status == 409
+    assert "is over: no load of it can be changed any more" in said

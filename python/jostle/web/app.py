@@ -16,6 +16,7 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.text import one_line
 from jostle.web.access import Access, Guard
+from jostle.web.control import Control
 from jostle.web.documents import report_page
 from jostle.web.events import EventStream, Viewers
 from jostle.web.follower import Follower
@@ -46,6 +47,7 @@ class Web:
             Route("/runs/{run}", self._run),
             Route("/runs/{run}/events", self._events),
             Route("/runs/{run}/range", self._range),
+            *Control(runs).routes,
             Route("/runs/{run}/report", self._report),
             Route("/static/{name}", static),
         ]

@@ -9,6 +9,7 @@ from jostle.live.column import Column
 from jostle.live.followed import FollowedRun, FollowedTrial
 from jostle.live.state import Rates, TrialState
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome, failures, outcome_label
+from jostle.record.steered import described
 from jostle.units import format_count, format_duration, format_rate
 
 __all__ = ["drawn_columns", "drawn_run", "drawn_trial"]
@@ -70,6 +71,9 @@ def drawn_trial(
         "labels": {kind: outcome_label(kind) for kind in state.outcomes},
         "cpu": _cpu(state),
         "usage": {name: [usage.times_s, usage.cores] for name, usage in trial.running.usage().items()},
+        "steered": [
+            {"at": format_duration(one["at_ns"] / 1e9), "what": described(one)} for one in state.steered
+        ],
         "damage": trial.damage,
         "reading": trial.behind,
     }

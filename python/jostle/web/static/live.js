@@ -3,6 +3,7 @@
 import { Chart } from "./charts.js";
 import { checksOf } from "./checks.js";
 import { showFigures, showState, showTrials, showVerdict } from "./figures.js";
+import { controlOf } from "./control.js";
 import { cores, lateness, outcomes, rates, waiting } from "./series.js";
 import { follow } from "./stream.js";
 import "./token.js";
@@ -41,6 +42,7 @@ function pointed(seconds) {
 }
 
 const checks = checksOf(run);
+const control = controlOf(run);
 
 const CHARTS = {
   rates: {
@@ -144,6 +146,7 @@ function told(message) {
     show();
   }
   showState(live);
+  control(live);
   if (isOver()) end();
 }
 
