@@ -54,9 +54,10 @@ def build_reference_servers() -> None:
     """Build `jostle-reference` and copy it into the package."""
     # For another machine maturin configures pyo3, and would compile the extension of the alias again; and the
     # linker for it may be one of this environment.
-    words = ["build", "--locked", "--package", "jostle-reference"] if TARGET else ["build-reference"]
+    alone = ["build", "--locked", "--package", "jostle-reference", "--profile", PROFILE]
+    words = alone if TARGET else [f"build-{PROFILE}"]
     environment = None if TARGET else _of_the_caller()
-    subprocess.run(["cargo", *words, "--profile", PROFILE], cwd=ROOT, check=True, env=environment)
+    subprocess.run(["cargo", *words], cwd=ROOT, check=True, env=environment)
     built = Path(_target_directory(), TARGET, PROFILE, "jostle-reference")
     destination = BIN / "jostle-reference"
     destination.parent.mkdir(exist_ok=True)
@@ -78,8 +79,9 @@ def write_licences() -> None:
     licences.THIRD_PARTY.write_text(licences.third_party(), encoding="utf-8")
 
 
-if PROFILE != "release":  # which is maturin's own
-    os.environ["MATURIN_PEP517_ARGS"] = f"--profile {PROFILE} {os.environ.get('MATURIN_PEP517_ARGS', '')}"
+if PROFILE != "release":  # which is maturin's own, with the features of pyproject.toml
+    quickly = f"--profile {PROFILE} --features extension-module"
+    os.environ["MATURIN_PEP517_ARGS"] = f"{quickly} {os.environ.get('MATURIN_PEP517_ARGS', '')}"
 
 
 def make_reproducible() -> None:

@@ -23,6 +23,6 @@ scripts/setup.sh command
 measured=0
 .venv/bin/jostle race starvation --quick --contestants node,go || measured=$?
 if [ "$(cat python/jostle/bin/profile)" != release ]; then
-    echo "build       compiled quickly, without the last optimisations: figures of jostle's own cost need make wheel"
+    echo "build       compiled quickly and hardly optimised: figures of jostle's own cost need make wheel"
 fi
 [ "$measured" = 3 ] || exit "$measured" # 3: measured, and judged invalid

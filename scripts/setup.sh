@@ -32,7 +32,7 @@ ensure_rust
 # The engine and the reference servers are compiled while Python's packages are downloaded; building the project, below,
 # finds them compiled.
 compiled=$(mktemp)
-cargo build-reference --profile "$profile" --quiet 2>"$compiled" &
+cargo "build-$profile" --quiet 2>"$compiled" &
 building=$!
 trap 'kill "$building" 2>/dev/null || true; rm -f "$compiled"' EXIT
 ensure_uv

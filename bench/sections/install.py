@@ -1,8 +1,10 @@
 """What an installation costs: wheels, disk, the time of pip, the start; beside oha, one file, and Locust.
 
-The wheel is that of `make wheel`. Everything is fetched first, so that pip installs from a folder of wheels.
+The wheel is the newest for this machine of `make wheel` or `make release`. Everything is fetched first, so
+that pip installs from a folder of wheels.
 """
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -17,9 +19,10 @@ MAX_WHEELS_MB, MAX_DISK_MB, MAX_VERSION_S = 30, 130, 0.15
 
 
 def run(effort: Effort) -> Section:
-    (wheel,) = (ROOT / "dist").glob("jostle-*.whl") or [None]
-    if wheel is None:
-        raise RuntimeError("there is no wheel in dist: make wheel")
+    built = [*(ROOT / "dist").rglob(f"jostle-*_{platform.machine()}.whl")]
+    if not built:
+        raise RuntimeError("there is no wheel for this machine in dist: make wheel")
+    wheel = max(built, key=lambda path: path.stat().st_mtime)
     rows, samples = [], []
     for name, what in (("jostle", str(wheel)), ("Locust", "locust")):
         found = _installed(name.lower(), what, effort)
@@ -46,23 +49,11 @@ def _row(what: str, values: list[float], bar: float | None) -> Row:
 def _installed(command: str, what: str, effort: Effort) -> dict[str, list[float]]:
     """Of a package and all that it needs, fetched into a folder and installed into empty environments."""
     wheels = effort.folder / f"{command}-wheels"
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--only-binary",
-            ":all:",
-            "--dest",
-            wheels,
-            what,
-        ],
-        check=True,
-    )
     empty, full = effort.folder / f"{command}-empty", effort.folder / f"{command}-full"
-    seconds = _repeated(effort, lambda: _install(wheels, command, empty, full))
+    _environment(empty)
+    fetch = [empty / "bin" / "pip", "download", "--quiet", "--only-binary", ":all:", "--dest", wheels, what]
+    subprocess.run(fetch, check=True)
+    seconds = _repeated(effort, lambda: _install(wheels, command, full))
     script = full / "bin" / command
     return {
         "wheels, MB": [_megabytes(wheels)],
@@ -72,13 +63,17 @@ def _installed(command: str, what: str, effort: Effort) -> dict[str, list[float]
     }
 
 
-def _install(wheels: Path, command: str, empty: Path, full: Path) -> float:
-    """Seconds of pip; afterwards `full` is an environment with the package, and `empty` one without."""
-    for folder in (empty, full):
-        shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+def _install(wheels: Path, command: str, full: Path) -> float:
+    """Seconds of pip; afterwards `full` is an environment with the package."""
+    _environment(full)
     pip = full / "bin" / "pip"
     return _seconds(pip, "install", "--quiet", "--no-index", "--find-links", wheels, command)
+
+
+def _environment(folder: Path) -> None:
+    """An environment with pip alone, anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
 
 
 def _repeated(effort: Effort, measure: Callable[[], float]) -> list[float]:

@@ -15,7 +15,8 @@ from pathlib import Path
 from support.versions import repository_of_two
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "ci" / "compare-commits"
-RUNS = 20
+RUNS = 10
+"""Of each repository."""
 ROUNDS, SECONDS = 10, 2
 TAILS_MS = {"5 ms in 10 % of the requests": 5, "nothing": 0}
 SLOWER, QUIET = 1, 0

@@ -116,6 +116,7 @@ def wheels_of(name: str, version: str) -> list[str]:
 
 @cache
 def _metadata() -> dict[str, Any]:
+    maturin = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
     words = [
         "cargo",
         "metadata",
@@ -124,7 +125,7 @@ def _metadata() -> dict[str, Any]:
         "--filter-platform",
         PLATFORM,
         "--features",
-        "jostle-bindings/extension-module",  # as the wheel is built
+        ",".join(f"jostle-bindings/{feature}" for feature in maturin["features"]),
     ]
     output = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     found: dict[str, Any] = json.loads(output)

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -268,3 +270,13 @@ def test_the_demo_races_two_servers_and_says_how_it_was_compiled(
 
 def test_the_demo_of_an_optimised_build_has_nothing_to_say_of_it(machine: Machine) -> None:
     assert "make wheel" not in machine.run("scripts/demo.sh", JOSTLE_PROFILE="release").stdout
+
+
+def test_what_is_compiled_beside_the_download_has_the_features_of_the_wheel() -> None:
+    """Otherwise it is compiled a second time, and what is released may lack its allocator."""
+    aliases = tomllib.loads((ROOT / ".cargo/config.toml").read_text())["alias"]
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["features"]
+    words = [*aliases["build-package"], *aliases["build-release"].split()]
+    chosen = {after for word, after in pairwise(words) if word == "--features"}
+    assert chosen == {f"jostle-bindings/{feature}" for feature in wheel}
+    assert {"build-checked", "build-quick"} < aliases.keys()

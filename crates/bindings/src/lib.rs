@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 /// The engine's tasks and sockets are aligned to 128 bytes, for which the C library's allocator uses up to 128 bytes
 /// more. With jemalloc, an idle client takes 30 % less memory (`make bench ONLY=memory`).
-#[cfg(feature = "extension-module")]
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
