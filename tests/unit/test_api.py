@@ -68,6 +68,7 @@ def test_what_is_exported() -> None:
         "load_plan",
         "open_run",
         "run",
+        "steer",
     ]
     assert [name for name in jostle.__all__ if getattr(jostle, name) is None] == []
     with pytest.raises(AttributeError, match="module 'jostle' has no attribute 'rum'"):

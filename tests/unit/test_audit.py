@@ -135,8 +135,8 @@ def test_the_whole_audit_finds_nothing() -> None:
 UNSAFE = {
     "crates/engine/src/machine/clock.rs",
     "crates/engine/src/machine/cores/linux.rs",
-    "crates/engine/src/machine/sockets/linux.rs",
     "crates/engine/src/machine/prefetch.rs",
+    "crates/engine/src/machine/socket_option.rs",
     "crates/engine/src/machine/stamps/linux.rs",
     "crates/engine/src/machine/tasks.rs",
     "crates/engine/src/machine/timer/kqueue.rs",

@@ -83,12 +83,12 @@ def test_a_container_s_cpu_quota_is_not_used_up_by_waiting() -> None:
     assert (told.state, told.remedy) == ("note", "run without a CPU quota")
 
 
-def test_a_busy_machine_and_what_follows_stand_in_the_notes(tmp_path: Path) -> None:
+def test_a_busy_machine_and_what_follows_stand_beside_the_times(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [Trial("a", "w", 1, closed(lognormal(0.0005, 0.2), 2.0))])
     host = json.loads((folder / "host.json").read_text())
     for pressure, told in [(0.9, True), (0.1, False)]:
         (folder / "host.json").write_text(json.dumps({**host, "cpu_pressure": pressure}))
-        notes = " ".join(analyse(RunRecord.open(folder), distributions=False).notes)
+        notes = " ".join(analyse(RunRecord.open(folder), distributions=False).of_the_generator)
         assert ("programs waited for a core 90 % of the time just before the run" in notes) == told
         assert "waking up takes up to 50 µs, which may be 10 % of the p50" in notes
 

@@ -70,7 +70,8 @@ def test_two_contestants_of_one_run(runs: tuple[Path, Path]) -> None:
     assert code == 1, "slower is what fails if nothing else is asked"
     assert "✗ fail: slower, " in said
     assert "is slower: throughput −50 %" in " ".join(said.split())
-    assert said.count("go against node: throughput −") == 1
+    assert said.count("go against node: throughput lower (−") == 1
+    assert "server cpu higher (+" in " ".join(said.split())
     assert re.search(r"^ +node +go +difference +ratio$", said, re.MULTILINE)
     assert "p50: longer" not in said, "the table says it"
     assert max(map(len, said.splitlines())) <= 80

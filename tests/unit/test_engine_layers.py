@@ -1,4 +1,4 @@
-"""The engine's stack is enforced: what points downwards, and what goes in a circle, is found."""
+"""The engine's stack is enforced: what points upwards, and what goes in a circle, is found."""
 
 import sys
 from pathlib import Path
@@ -13,9 +13,9 @@ import engine_layers  # noqa: E402
 LIB = """//! An engine.
 //!
 //! ```text
-//!  spec, outcome      what is asked for
-//!  net                connections
 //!  load               loops
+//!  net                connections
+//!  spec, outcome      what is asked for
 //! ```
 """
 
@@ -46,9 +46,9 @@ def test_a_stack_and_what_tests_use_are_fine(tmp_path: Path) -> None:
         "use super::super::load::Loop;",
     ],
 )
-def test_a_use_of_what_lies_below_is_found(use: str, tmp_path: Path) -> None:
+def test_a_use_of_what_lies_above_is_found(use: str, tmp_path: Path) -> None:
     files = {"net/mod": "mod dial;", "net/dial": f"// A comment.\n{use}\n"}
-    assert found(tmp_path, **files) == ["net::dial uses load, which is below it"]
+    assert found(tmp_path, **files) == ["net::dial uses load, which is above it"]
 
 
 def test_a_use_is_of_the_file_that_defines_the_name_and_not_of_who_passes_it_on(tmp_path: Path) -> None:

@@ -302,6 +302,7 @@ def test_a_generator_that_sends_what_is_no_frame_has_ended(sent: bytes) -> None:
     """Else nobody would drop it, and what the others send would wait for it for ever."""
     inbox: processes.Inbox = queue.SimpleQueue()
     pipe = io.BytesIO(sent)
-    processes._listen(3, pipe, inbox)
+    child = cast("processes._Child", SimpleNamespace(index=3))
+    processes._listen(child, pipe, inbox)
     assert inbox.get_nowait() == (3, None)
     assert pipe.closed

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from jostle.analysis.judge.undecided import Question
-from jostle.analysis.run import analyse, level_of, took_s
+from jostle.analysis.run import analyse, took_s
 from jostle.analysis.stats.sequential import repeated_looks
+from jostle.analysis.summaries.looks import confidence_rule_of
 from jostle.errors import PlanError
 from jostle.plan.model import Changes
 from jostle.plan.recorded import RecordedPlan
@@ -231,7 +232,7 @@ def test_of_runs_that_share_a_budget_each_pays_for_the_looks_that_it_might_have_
     record = RunRecord.open(lab.folder)
     assert record.complete
     assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
-    assert level_of(record, RecordedPlan.parse(record.plan_text)) is repeated_looks
+    assert confidence_rule_of(record, RecordedPlan.parse(record.plan_text)) is repeated_looks
 
 
 def test_in_turns_there_are_the_first_rounds_and_then_one_at_a_time(

@@ -150,7 +150,7 @@ def direction(d: Difference) -> str:
     """How the second side differs from the first, if it does."""
     if d.metric == "errors":
         return d.finding
-    if d.metric == "throughput":
+    if d.metric in ("throughput", "server cpu"):
         return "higher" if d.finding == "more" else "lower"
     return "longer" if d.finding == "more" else "shorter"
 
