@@ -161,7 +161,7 @@ def test_dark_is_dark(browser: Browser, served: tuple[Served, str]) -> None:
 
 def test_a_hidden_tab_gives_its_connection_back(browser: Browser, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
-    words = ("-c", "4", "-d", "12s", "--into", tmp_path, "-o", result)
+    words = ("-c", "4", "-d", "30s", "--into", tmp_path, "-o", result)
     with (
         reference_server("workers") as url,
         jostle_running("hit", f"{url}/work?us=2000", *words, **SILENTLY) as load,

@@ -31,7 +31,7 @@ from jostle.host.resource_usage import Sampler
 from support.contestants import FILES, give_time_to_stop
 from support.waiting import eventually
 
-ALL_BUT_HTTP2 = [*contract.ROUTES, *contract.ALSO, *contract.PROTOCOL, *contract.METHODS]
+ALL_BUT_HTTP2 = [*contract.ROUTES, *contract.ALSO, *contract.PROTOCOL, *contract.GRPC_CHECKS]
 
 BUSY = 30
 """Requests that compute at the same time: more than the workers and threads of any contestant by default that

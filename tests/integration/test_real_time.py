@@ -97,7 +97,8 @@ def test_on_cores_of_its_own_a_generator_waits_awake_if_nobody_else_works(
     monkeypatch.setattr("jostle.host.facts.cpu_pressure", lambda: pressure)
     plan = plan_of(LOADS["arrivals"], "auto")
     run = run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), unobserved)
-    notes = " ".join(analyse(RunRecord.open(run), distributions=False).notes)
+    result = analyse(RunRecord.open(run), distributions=False)
+    notes = " ".join([*result.of_the_generator, *result.notes])
     if pressure < BUSY:
         assert asked_for(tmp_path) == (True, False)
         assert (

@@ -63,7 +63,7 @@ def stopped(process: "subprocess.Popen[str]") -> str:
 def over_s(folder: Path) -> float:
     """How much of the first trial is recorded."""
     (trial,) = RunRecord.open(folder).trials
-    return max(interval["end_ns"] for interval in trial.intervals) / 1e9
+    return max((interval["end_ns"] for interval in trial.intervals), default=0) / 1e9
 
 
 def intended_s(folder: Path) -> np.ndarray[Any, Any]:

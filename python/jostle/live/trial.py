@@ -23,7 +23,7 @@ from jostle.live.samples import GrowingSamples
 from jostle.live.span import WHOLE, Span
 from jostle.live.state import Cpu, Rates, TrialState, Usage
 from jostle.record import TrialRecord
-from jostle.record.layout import MachineEntry, ResourceSample, SteeredEntry
+from jostle.record.layout import STEERED, MachineEntry, ResourceSample, SteeredEntry
 
 __all__ = ["RunningTrial"]
 
@@ -58,6 +58,8 @@ class RunningTrial:
         self.server = GrowingSamples(record.folder / "server.ndjson", ResourceSample, within)
         self.database = GrowingSamples(record.folder / "database.ndjson", ResourceSample, within)
         self.machine = GrowingSamples(record.folder / "machine.ndjson", MachineEntry, within)
+        steered: Any = SteeredEntry  # a union
+        self.steered = GrowingSamples[SteeredEntry](record.folder / STEERED, steered)
         self._columns = Columns()
         self._last: _LastInterval | None = None
         self._whole: _Whole | None = None
@@ -146,6 +148,10 @@ class RunningData(TrialData):
 
     def spent_s(self, measure: str) -> Floats:
         return np.array(self.running.spent_s[measure])
+
+    @cached_property
+    def steered(self) -> Sequence[SteeredEntry]:
+        return self.running.steered.read()
 
     @cached_property
     def responses(self) -> Folded:

@@ -502,9 +502,7 @@ def _watched(context: TrialContext, servers: _Servers, folder: Path, running: Ru
     here = [generator.pid for generator in running.generators if not generator.host]
     with contextlib.ExitStack() as watchers:
         samplers: dict[str, Samples] = {name: Sampler(pid) for name, pid in servers.processes().items()}
-        samplers["machine_and_version"] = MachineSampler(
-            cores, place.server_cores, here, servers.measured.port
-        )
+        samplers["machine"] = MachineSampler(cores, place.server_cores, here, servers.measured.port)
         for name, sampler in samplers.items():
             watcher = Watcher(sampler, folder / f"{name}.ndjson", running.started_unix_ns)
             watcher.start()

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from jostle.host.exhaustion import within_limits
+
 __all__ = ["SOCKET", "NobodyThere", "request", "serving"]
 
 SOCKET = "control.sock"
@@ -38,8 +40,9 @@ def serving(folder: Path, respond: Callable[[Json], Json]) -> Iterator[None]:
         yield
         return
     thread = threading.Thread(target=_serve, args=(listener, respond), name="control", daemon=True)
-    thread.start()
     try:
+        with within_limits():
+            thread.start()
         yield
     finally:
         with contextlib.suppress(OSError):
