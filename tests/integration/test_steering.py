@@ -83,6 +83,7 @@ def test_the_rate_of_an_open_load_changes_at_the_moment_that_is_told(
 ) -> None:
     load = 'rate = "100/s", arrivals = "constant", for = "5m"'
     with running(tmp_path, null_server, load, "--processes", str(processes)) as (folder, process):
+        eventually(lambda: over_s(folder) > 1, "it does not begin", 60)
         made = jostle_command("steer", folder, "rate=500/s", "--json")
         assert made.returncode == 0, made.stderr
         acknowledged = json.loads(made.stdout)
