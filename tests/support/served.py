@@ -2,11 +2,13 @@
 seen.
 """
 
+import contextlib
 import heapq
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from unittest import mock
 
 from jostle.explain.results import Explanation
 from jostle.explain.run import examine
@@ -273,4 +275,7 @@ def explained(
     budget = Budget(limits, now=lambda: 0.0)
     looks = look_at(target, **headers)
     sender, command = FakeSender(server, budget), ("jostle", "explain", target.url)
-    return examine(target, looks, sender, budget, overload=overload, asked_with=command, tell=tell)
+    with contextlib.ExitStack() as patches:
+        for module in ("light", "run", "session"):  # other programs of this machine
+            patches.enter_context(mock.patch(f"jostle.explain.{module}.pressure_s", return_value=0.0))
+        return examine(target, looks, sender, budget, overload=overload, asked_with=command, tell=tell)
