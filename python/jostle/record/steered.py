@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
+from jostle.formatting import plural
 from jostle.record.values import Count, Finite, Ns, Text
-from jostle.units import format_count, format_rate
+from jostle.units import format_rate
 
 __all__ = ["SteeredEntry", "described"]
 
@@ -58,6 +59,6 @@ def described(steered: SteeredEntry) -> str:
         case "rate":
             return format_rate(steered["per_s"])
         case "clients":
-            return f"{format_count(steered['clients'])} client{'' if steered['clients'] == 1 else 's'}"
+            return plural(steered["clients"], "client")
         case "phase":
             return steered["name"] or f"phase {steered['phase'] + 1}"

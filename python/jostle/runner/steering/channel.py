@@ -19,6 +19,7 @@ __all__ = ["SOCKET", "NobodyThere", "request", "serving"]
 SOCKET = "control.sock"
 
 MAX_BYTES = 64 << 10
+MAX_PATH_BYTES = 100
 PATIENCE_S = 2.0
 """How long a request may take to come in whole."""
 
@@ -95,9 +96,6 @@ def _address(folder: Path) -> Iterator[str]:
         yield f"/proc/self/fd/{fd}/{SOCKET}"
     finally:
         os.close(fd)
-
-
-MAX_PATH_BYTES = 100
 
 
 def _serve(listener: socket.socket, respond: Callable[[Json], Json]) -> None:
