@@ -26,7 +26,8 @@ from jostle.generator.cluster.lease import LeaseTimes
 from jostle.generator.cluster.spool import Spool
 from jostle.generator.cluster.transport import Node
 from jostle.generator.inprocess import InProcessExecutor
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan.hit.plan import hit_plan
 from jostle.record import FORMAT, RunWriter
 

@@ -28,7 +28,8 @@ from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.run import measure
 from jostle.capacity.slo import read_slo, read_slos
 from jostle.generator.simulated import SimulatedExecutor
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.histogram import decode
 from jostle.plan import Plan
 from jostle.plan.criteria.conditions import SLO_PARAMETER

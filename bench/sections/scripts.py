@@ -187,7 +187,8 @@ def _file(effort: Effort, name: str) -> str:
 def _late_us(server: Nginx, effort: Effort, name: str) -> int:
     """The p99.9 from intended start to actual send, once all clients are there: the engine alone, awake."""
     from jostle.api import load_plan
-    from jostle.generator.spec import Address, engine_spec
+    from jostle.generator.spec.address import Address
+    from jostle.generator.spec.run import engine_spec
 
     text = PACED_PLAN.format(clients=MANY_CLIENTS, seconds=SETTLE_S + effort.seconds, journey=PACED[name])
     file = effort.folder / f"{name}.toml"

@@ -13,7 +13,8 @@ import pytest
 
 from jostle.errors import GeneratorsLost
 from jostle.generator import LocalExecutor, Running, processes
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
 from jostle.record.row_columns import ENGINE_COLUMNS

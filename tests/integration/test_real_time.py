@@ -13,7 +13,8 @@ import pytest
 from jostle.analysis.run import analyse
 from jostle.errors import StartRefused
 from jostle.generator import LocalExecutor
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.host.cores import real_time_allowed
 from jostle.host.pressure import BUSY
 from jostle.plan import Plan, parse_plan

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from jostle.generator.inprocess import InProcessExecutor
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import Plan
 from jostle.plan.hit.plan import hit_plan
 from jostle.url import host_and_port

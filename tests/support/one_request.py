@@ -4,7 +4,8 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import Plan, parse_plan
 from jostle.plan.hit.plan import hit_plan
 

@@ -10,7 +10,9 @@ import pytest
 
 from jostle.errors import PlanError
 from jostle.generator.files_and_ports import connections_of
-from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.recorded import without_secrets
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import load_plan, parse_plan
 
 SECOND = 1_000_000_000

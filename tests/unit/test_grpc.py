@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.recorded import without_secrets
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit.plan import hit_plan
 from support import one_request
@@ -309,7 +311,7 @@ def test_a_server_is_asked_with_the_metadata_of_the_call_and_for_what_is_in_an_a
     (folder / "shop.proto").write_text(any_proto)
     schema = base64.b64decode(asked(hit(proto=["shop.proto"]))["grpc"]["schema_base64"])
     server = Reflecting(schema)
-    monkeypatch.setattr("jostle.generator.grpc.grpc_reflected", server)
+    monkeypatch.setattr("jostle.generator.spec.grpc.grpc_reflected", server)
     url = "type.googleapis.com/items.Item"
     extra = [{"@type": url, "count": 1}, {"@type": url}]
     made = hit(headers=["authorization: Bearer t"], message=json.dumps({"name": "x", "extra": extra}))
@@ -328,7 +330,7 @@ def test_a_server_is_asked_once_for_all_calls_of_a_specification_and_again_for_t
 ) -> None:
     schema = base64.b64decode(asked(hit(proto=["shop.proto"]))["grpc"]["schema_base64"])
     server = Reflecting(schema)
-    monkeypatch.setattr("jostle.generator.grpc.grpc_reflected", server)
+    monkeypatch.setattr("jostle.generator.spec.grpc.grpc_reflected", server)
     call = (
         '{ grpc = "shop.v1.Shop/Buy", metadata = { x-user = "{n}", x-two = ["a", "b"] }, params.n = ["1"] }'
     )
@@ -351,7 +353,7 @@ def test_a_server_is_asked_once_for_all_calls_of_a_specification_and_again_for_t
 def test_why_a_server_does_not_describe_itself_is_told(
     monkeypatch: pytest.MonkeyPatch, error: OSError | ValueError, says: str, hint: str
 ) -> None:
-    monkeypatch.setattr("jostle.generator.grpc.grpc_reflected", Reflecting(error))
+    monkeypatch.setattr("jostle.generator.spec.grpc.grpc_reflected", Reflecting(error))
     with pytest.raises(PlanError, match=says) as refused:
         reflected(hit())
     assert hint in refused.value.hint

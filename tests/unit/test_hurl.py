@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jostle.errors import BadValue, PlanError
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import parse_plan, to_toml
 from jostle.plan.hit.plan import hit_plan
 from jostle.plan.journeys.hurl import journey_of, json_pointer

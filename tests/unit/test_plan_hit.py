@@ -8,7 +8,8 @@ import pytest
 
 import jostle
 from jostle.errors import PlanError
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
 from jostle.plan.connection import Connection, Http2
 from jostle.plan.hit.plan import PLACES, hit_plan

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.recorded import without_secrets
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import Plan, parse_plan
 from jostle.plan.hit.plan import hit_plan
 

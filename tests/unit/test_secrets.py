@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from jostle.errors import NotARun
-from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.recorded import without_secrets
+from jostle.generator.spec.run import engine_spec
 from jostle.host.facts import host_facts
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit.plan import hit_plan

@@ -11,7 +11,8 @@ from jostle.analysis.run import analyse
 from jostle.errors import PlanError, StartRefused
 from jostle.generator import executor_for, simulated_in
 from jostle.generator.simulated import server_spec
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import parse_plan
 from jostle.record import RunRecord, TrialRecord
 from jostle.runner.preview import preview

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan.loading import parse_plan, to_toml
 
 PLAN = """

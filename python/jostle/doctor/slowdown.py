@@ -10,7 +10,8 @@ import time
 from jostle import contestant
 from jostle.contestant import Server
 from jostle.generator import LocalExecutor, Running
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.host.cores import Placement, kept_off, siblings
 from jostle.host.ports import HOST
 from jostle.plan import parse_plan

@@ -28,7 +28,8 @@ from jostle.explain.server.routes import (
 from jostle.explain.server.target import ResponseHead, Route, Target, check, connect_s, intermediary, look
 from jostle.explain.session import Session
 from jostle.explain.stages import findings_of
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
 from jostle.plan.hit.plan import hit_plan

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jostle.errors import PlanError, StartRefused
-from jostle.generator.journeys import connections_of_a_client
+from jostle.generator.spec.journeys import connections_of_a_client
 from jostle.host.limits import (
     RESERVED_FILES,
     RESERVED_PORTS,

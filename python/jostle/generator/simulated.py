@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jostle._engine import Simulation
 from jostle.errors import StartRefused, SteerRefused
 from jostle.generator.api import Generator, Lost, Running, Steered
-from jostle.generator.spec import think_spec
+from jostle.generator.spec.load import think_spec
 from jostle.plan.change import Change
 from jostle.plan.servers.simulated import SHARED, Simulated
 from jostle.plan.values import Think

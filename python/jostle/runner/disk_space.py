@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jostle.errors import UserError
-from jostle.generator.spec import interval_ns
+from jostle.generator.spec.run import interval_ns
 from jostle.plan import Plan, Workload
 from jostle.runner.schedule import Planned
 from jostle.units import format_bytes

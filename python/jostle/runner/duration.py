@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from jostle.contestant.requested_delay import requested_delay_s
-from jostle.generator.spec import trace_starts
+from jostle.generator.spec.load import trace_starts
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Workload
 from jostle.plan.journeys.journey import Group, Journey, Step
 from jostle.plan.load import Trace

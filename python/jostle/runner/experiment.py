@@ -28,7 +28,8 @@ from jostle.errors import (
 )
 from jostle.formatting import listed
 from jostle.generator import Executor
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.host.cores import Placement, available_cores, place
 from jostle.host.facts import host_facts, machine_and_version
 from jostle.host.git import revision

@@ -25,7 +25,9 @@ from jostle.errors import (
 )
 from jostle.generator import Executor, Running
 from jostle.generator.busy_poll import leaves_others_alone
-from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.recorded import without_secrets
+from jostle.generator.spec.run import engine_spec
 from jostle.host import ports
 from jostle.host.cores import Placement, kept_off, real_time_allowed
 from jostle.host.facts import machine_and_version

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from jostle import contestant as contestants
 from jostle.generator.inprocess import InProcessExecutor
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.plan import ClosedLoad, Plan
 from jostle.plan.labels import split
 

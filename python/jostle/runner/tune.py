@@ -23,7 +23,8 @@ from jostle import contestant
 from jostle.contestant import Server
 from jostle.errors import ContestantError, MissingRuntime
 from jostle.generator import LocalExecutor
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.host.cache import cache_folder
 from jostle.host.cores import available_cores, place
 from jostle.host.facts import machine_and_version

@@ -7,7 +7,7 @@ from itertools import accumulate, cycle
 from typing import Any
 
 from jostle.errors import PlanError
-from jostle.generator.scripts import script_spec, steps_of
+from jostle.generator.spec.scripts import script_spec, steps_of
 from jostle.plan.journeys.feed import Feed
 from jostle.plan.journeys.journey import Journey, Step, source
 from jostle.plan.journeys.when import When
