@@ -13,7 +13,11 @@ JOSTLE = """
 echo "$* summary=${{GITHUB_STEP_SUMMARY:-}}" >>did
 while [ "$1" != compare ] && [ "$1" != report ]; do shift; done
 [ "$1" = compare ] || {{ echo "✗ invalid  the run"; exit 3; }}  # often where a comparison is not
-mkdir -p into/2026-interleaved
+number=$(grep -c '^compare' did)
+mkdir -p into/2026-0$number-interleaved
+while [ "$1" != --output ]; do shift; done
+[ "$number" = 1 ] || {{ {writes_again}
+exit {again}; }}
 {writes}
 exit {code}
 """
@@ -28,6 +32,11 @@ def program(path: Path, does: str) -> None:
     path.chmod(0o755)
 
 
+def _written(mark: str | None) -> str:
+    """A command that writes the table, or none."""
+    return f"cat >$2 <<'END'\n{TABLE.format(mark=mark)}END\n" if mark else "true"
+
+
 class Job:
     """A job of a build server, in its folder."""
 
@@ -35,10 +44,17 @@ class Job:
         self.folder = folder
         (folder / "bin").mkdir()
 
-    def run(self, code: int, mark: str | None, *conditions: str, **environment: str) -> int:
-        table = TABLE.format(mark=mark)
-        writes = f"cat >into/comparison.md <<'END'\n{table}END" if mark else "true"
-        program(self.folder / "bin" / "jostle", JOSTLE.format(writes=writes, code=code))
+    def run(
+        self,
+        code: int,
+        mark: str | None,
+        *conditions: str,
+        again: tuple[int, str | None] = (1, "✗ fail"),
+        **environment: str,
+    ) -> int:
+        """The exit code, if a run ends with `code` and `mark` in its table, and a second one with `again`."""
+        said = {"writes": _written(mark), "code": code, "writes_again": _written(again[1]), "again": again[0]}
+        program(self.folder / "bin" / "jostle", JOSTLE.format(**said))
         known = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", **environment}
         words = [SCRIPT, "plan.toml", "main", "HEAD", "into", *conditions]
         done = subprocess.run(words, cwd=self.folder, env=known, capture_output=True, text=True)
@@ -59,7 +75,7 @@ def job(tmp_path: Path) -> Job:
     [
         (0, "✓ pass", "✓ no change for the worse was found", "Nothing."),
         (0, "? undecided", "? not decided", "More `rounds`"),
-        (1, "✗ fail", "✗ slower", "jostle compare plan.toml --commits main,HEAD"),
+        (1, "✗ fail", "✗ slower, measured twice", "jostle compare plan.toml --commits main,HEAD"),
         (3, "? undecided", "✗ not measured to the end", "The log of this job"),
         (2, None, "✗ not compared", "The log of this job"),
     ],
@@ -74,7 +90,34 @@ def test_the_comment_begins_with_the_verdict_and_what_to_do(
     assert what.startswith("**What to do:** ")
     assert then in job.read("into/comment.md")
     assert ("| metric |" in rest) is (mark is not None)
-    assert rest[-4:] == ["~~~~text", "✗ invalid  the run", "~~~~", "</details>"]
+    runs = 2 if code == 1 else 1
+    assert rest[-3 - runs :] == ["~~~~text", *["✗ invalid  the run"] * runs, "~~~~", "</details>"]
+
+
+@pytest.mark.parametrize(
+    ("again", "says", "ends"),
+    [
+        ((1, "✗ fail"), "**✗ slower, measured twice**", 1),
+        ((0, "✓ pass"), "**? slower at first, but not when it was measured again**", 0),
+        ((0, "? undecided"), "**? slower at first, but not when it was measured again**", 0),
+        ((3, "? undecided"), "**✗ not measured to the end**", 3),
+        ((2, None), "**✗ not measured to the end**", 2),
+    ],
+)
+def test_what_a_run_finds_is_measured_again_and_fails_if_it_is_found_again(
+    job: Job, again: tuple[int, str | None], says: str, ends: int
+) -> None:
+    assert job.run(1, "✗ fail", again=again) == ends
+    comment = job.read("into/comment.md")
+    assert comment.splitlines()[1] == says
+    assert comment.count("## after against before\n") == 1
+    assert comment.count("## after against before, measured again\n") == (again[1] is not None)
+    assert job.read("did").count("--commits") == 2
+
+
+def test_what_is_not_found_is_measured_once(job: Job) -> None:
+    assert job.run(0, "✓ pass") == 0
+    assert job.read("did").count("--commits") == 1
 
 
 def test_the_summary_of_the_job_is_the_comment_and_is_written_once(job: Job) -> None:
@@ -91,7 +134,7 @@ def test_conditions_and_commits_are_those_of_the_job(job: Job) -> None:
         "compare plan.toml --commits main,HEAD --fail-if slower by 3 % --fail-if p99 > +20 %"
     )
     assert "--undecided pass" in compare
-    assert report.startswith("report into/2026-interleaved")
+    assert report.startswith("report into/2026-01-interleaved")
 
 
 @pytest.mark.parametrize(("known", "call"), [("", "issues/7/comments --field"), ("99", "PATCH")])
