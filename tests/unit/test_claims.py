@@ -20,7 +20,7 @@ from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
 from jostle.plan.criteria.claims import Needs, Part, same_size
 from jostle.plan.criteria.metrics import INDICES, METRICS
-from jostle.plan.model import Changes
+from jostle.plan.overrides import Overrides
 from jostle.record import RunRecord
 from jostle.report.sections.published import claims, tally
 from support.rendered import print_result, rendered
@@ -528,7 +528,7 @@ def test_a_plan_with_claims_is_written_and_read_again() -> None:
     plan = parse_plan(PLAN + PUBLISHED + CLAIMS, "plan.toml")
     again = parse_plan(to_toml(plan), "again")
     assert (again.claim, again.published) == (plan.claim, plan.published)
-    only_go = plan.changed(Changes(contestants=["go"]))  # claims about others stay: they cannot be told
+    only_go = plan.changed(Overrides(contestants=["go"]))  # claims about others stay: they cannot be told
     assert len(only_go.claim) == 4
 
 

@@ -13,7 +13,7 @@ from jostle.contestant import Contestant, find
 from jostle.errors import BuildFailed, MissingRuntime, PlanError, StartFailed, UnknownName, UserError
 from jostle.host.users import User
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.model import Changes
+from jostle.plan.overrides import Overrides
 from jostle.plan.servers.contestant import ContestantFile
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as somebody else")
@@ -79,7 +79,7 @@ def test_what_a_folder_s_contestant_toml_says_holds_for_what_the_table_leaves_ou
     contestant.mine = { folder = "server", title = "changed" }
     workload.w = { request = { get = "/" }, load = { clients = 1, for = "1s" } }
     """
-    plan = parse_plan(text, "plan.toml", base=tmp_path).changed(Changes(rounds=2))
+    plan = parse_plan(text, "plan.toml", base=tmp_path).changed(Overrides(rounds=2))
     for one in (plan, parse_plan(to_toml(plan), "again", base=tmp_path)):
         file = find("mine", one.contestant, tmp_path).file
         assert (file.title, file.user, file.ready.path) == ("changed", "me", "/health")

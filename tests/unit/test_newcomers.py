@@ -9,7 +9,7 @@ from jostle import experiments
 from jostle.contestant.routes import check_routes
 from jostle.errors import CannotServe, PlanError
 from jostle.plan import Plan, parse_plan
-from jostle.plan.model import Changes
+from jostle.plan.overrides import Overrides
 from jostle.runner.participants import participants, with_their_labels
 
 NEW = "bun"
@@ -44,7 +44,7 @@ def on(plan: Plan) -> dict[str, list[str]]:
 @pytest.mark.parametrize("name", experiments.names())
 def test_a_contestant_that_no_experiment_knows_is_measured_or_told_how_it_can_be(name: str) -> None:
     plan = experiments.load(name)
-    alone = plan.changed(Changes(contestants=[NEW]))
+    alone = plan.changed(Overrides(contestants=[NEW]))
     if not all(workload.contestants for workload in plan.selected.values()):
         assert on(alone)[NEW]
         return
@@ -52,7 +52,7 @@ def test_a_contestant_that_no_experiment_knows_is_measured_or_told_how_it_can_be
         on(alone)
     assert "--workloads" in told.value.hint
     assert all(workload in told.value.hint for workload in plan.selected)
-    chosen = plan.changed(Changes(contestants=[NEW], workloads=list(plan.selected)))
+    chosen = plan.changed(Overrides(contestants=[NEW], workloads=list(plan.selected)))
     assert on(chosen) == {NEW: sorted(plan.selected)}
 
 
@@ -68,14 +68,14 @@ def test_contestants_of_an_experiment_have_what_it_asks_for(name: str) -> None:
 
 def test_who_is_named_by_no_chosen_workload_joins_all_of_them() -> None:
     plan = parse_plan(TWO, "plan.toml")
-    chosen = Changes(contestants=["bun", "go"], workloads=["near", "far"])
+    chosen = Overrides(contestants=["bun", "go"], workloads=["near", "far"])
     assert on(plan.changed(chosen)) == {"bun": ["far", "near"], "go": ["far"]}
-    assert on(plan.changed(Changes(contestants=["go"], workloads=["near"]))) == {"go": ["near"]}
-    assert on(plan.changed(Changes(workloads=["near"]))) == {"node": ["near"]}
+    assert on(plan.changed(Overrides(contestants=["go"], workloads=["near"]))) == {"go": ["near"]}
+    assert on(plan.changed(Overrides(workloads=["near"]))) == {"node": ["near"]}
     with pytest.raises(PlanError, match="no workload is measured on bun"):
-        on(plan.changed(Changes(contestants=["bun", "node"])))
+        on(plan.changed(Overrides(contestants=["bun", "node"])))
     with pytest.raises(PlanError, match="there is no workload 'neer'"):
-        plan.changed(Changes(contestants=["bun"], workloads=["neer"]))
+        plan.changed(Overrides(contestants=["bun"], workloads=["neer"]))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jostle import experiments
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import ClosedLoad, OpenLoad, Plan, load_plan, parse_plan, to_toml
-from jostle.plan.model import MAX_ROUNDS, Changes
+from jostle.plan.model import MAX_ROUNDS
+from jostle.plan.overrides import Overrides
 from jostle.plan.values import Think
 
 CROWD = """
@@ -98,13 +99,13 @@ def test_parameters_fill_all_texts_and_can_be_changed() -> None:
 
 def test_changes_from_the_command_line() -> None:
     plan = parse_plan(CROWD, "p")
-    changed = plan.changed(Changes(contestants=["node"], rounds=2, duration="30s", processes=3))
+    changed = plan.changed(Overrides(contestants=["node"], rounds=2, duration="30s", processes=3))
     assert (changed.contestants, changed.rounds, changed.processes) == (["node"], 2, 3)
     assert [workload.seconds() for workload in changed.workload.values()] == [30.0, 30.0]
     assert [phase.for_ for phase in changed.workload["crowd"].load.course()] == [10.0, 10.0, 10.0]  # type: ignore[union-attr]
-    assert plan.changed(Changes()) == plan
+    assert plan.changed(Overrides()) == plan
     with pytest.raises(PlanError, match="changed plan: --rounds: zero"):
-        plan.changed(Changes(rounds=0), {"rounds": "--rounds"})
+        plan.changed(Overrides(rounds=0), {"rounds": "--rounds"})
 
 
 def test_names_of_contestants_are_changed_wherever_one_is_meant() -> None:
@@ -340,10 +341,10 @@ def test_a_scale_and_the_command_line_say_what_is_measured() -> None:
     assert measured(parse_plan(text, "p")) == ["crowd", "open"]
     quick = parse_plan(text, "p", scale="quick")
     assert (quick.contestants, measured(quick), quick.parameters) == (["go"], ["open"], {"slow": 2})
-    assert measured(quick.changed(Changes(workloads=["crowd"]))) == ["crowd"]
+    assert measured(quick.changed(Overrides(workloads=["crowd"]))) == ["crowd"]
     assert measured(parse_plan(to_toml(quick), "again")) == ["open"]
     with pytest.raises(PlanError, match="workloads: there is no workload 'opn'"):
-        quick.changed(Changes(workloads=["opn"]))
+        quick.changed(Overrides(workloads=["opn"]))
 
 
 def test_a_workload_of_a_name_is_of_its_variants_where_there_are_only_those() -> None:
@@ -354,15 +355,15 @@ def test_a_workload_of_a_name_is_of_its_variants_where_there_are_only_those() ->
 
 def test_a_database_of_ones_own_takes_the_place_of_the_plans() -> None:
     plan = parse_plan(CROWD + "[database]\npool = 5\n", "p")
-    own = plan.changed(Changes(database="postgresql://me@here/shop", fill_database=True)).database
+    own = plan.changed(Overrides(database="postgresql://me@here/shop", fill_database=True)).database
     assert own is not None
     assert (own.url, own.fill, own.pool) == ("postgresql://me@here/shop", True, 5)
-    assert plan.changed(Changes()).database == plan.database
+    assert plan.changed(Overrides()).database == plan.database
     with pytest.raises(PlanError, match=r"database\.url: 'mysql://here/x': 'mysql' is not supported"):
-        plan.changed(Changes(database="mysql://here/x"))
+        plan.changed(Overrides(database="mysql://here/x"))
     with pytest.raises(
         PlanError, match=r"database\.url: 'postgresql://a\.\.b/x' is not a URL: each part of the"
     ):
-        plan.changed(Changes(database="postgresql://a..b/x"))
+        plan.changed(Overrides(database="postgresql://a..b/x"))
     with pytest.raises(PlanError, match="fill needs the url of a database"):
-        plan.changed(Changes(fill_database=True))
+        plan.changed(Overrides(fill_database=True))

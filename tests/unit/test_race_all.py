@@ -11,7 +11,7 @@ from jostle.cli.check_all import check_all
 from jostle.cli.race_all import State
 from jostle.errors import PlanError
 from jostle.plan import Plan, parse_plan
-from jostle.plan.model import Changes
+from jostle.plan.overrides import Overrides
 from support.plans import TWO
 
 
@@ -21,7 +21,7 @@ def shown(folder: Path, capsys: pytest.CaptureFixture[str], **plans: str) -> str
     def load(name: str) -> Plan:
         if name not in plans:
             raise PlanError(f"{name} has a mistake", "mend it")
-        return parse_plan(plans[name], name).changed(Changes(until_decided=True, budget="90m"))
+        return parse_plan(plans[name], name).changed(Overrides(until_decided=True, budget="90m"))
 
     assert check_all(folder, ["threads", "pair"], load, 1) == 0
     return capsys.readouterr().out
@@ -100,7 +100,7 @@ def test_the_next_round_goes_to_the_question_that_is_decided_soonest_or_to_who_h
             yield forecasts[name]
 
     def load(name: str) -> Plan:
-        return parse_plan(TWO, name).changed(Changes(until_decided=True, budget="90m"))
+        return parse_plan(TWO, name).changed(Overrides(until_decided=True, budget="90m"))
 
     monkeypatch.setattr(race_all, "_turns", turns)
     monkeypatch.setattr(race_all, "_write", lambda *_, **__: [])

@@ -12,7 +12,7 @@ from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import available_cores, place
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.loading import Settings
-from jostle.plan.model import Changes
+from jostle.plan.overrides import Overrides
 from jostle.runner import tune
 from support.commands import run_command
 from support.real import reference_server
@@ -82,10 +82,10 @@ def test_a_scale_may_narrow_who_is_measured_under_one_workload() -> None:
 
 def test_who_chooses_contestants_chooses_them_for_workloads_that_a_scale_has_narrowed() -> None:
     own = '[scale.quick.contestants-of]\nw = ["reference-null"]\n'
-    plan = parse(PLAN + own, scale="quick").changed(Changes(contestants=["go"]))
+    plan = parse(PLAN + own, scale="quick").changed(Overrides(contestants=["go"]))
     assert plan.workload["w"].measured_on(plan.contestants) == ["go"]
     for name in ("orders", "preemption"):
-        plan = experiments.load(name, scale="quick").changed(Changes(contestants=["go"]))
+        plan = experiments.load(name, scale="quick").changed(Overrides(contestants=["go"]))
         assert any(load.measured_on(["go"]) for load in plan.workload.values()), name
 
 

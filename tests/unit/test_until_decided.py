@@ -11,7 +11,7 @@ from jostle.analysis.run import analyse, took_s
 from jostle.analysis.stats.sequential import repeated_looks
 from jostle.analysis.summaries.looks import confidence_rule_of
 from jostle.errors import PlanError
-from jostle.plan.model import Changes
+from jostle.plan.overrides import Overrides
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.runner import experiment, resume, until_decided
@@ -32,7 +32,7 @@ def _every_trial_takes_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(lab: Laboratory, more: str, **changes: str) -> RunRecord:
-    plan = lab.plan(more=more).changed(Changes(until_decided=True, **changes))  # type: ignore[arg-type]
+    plan = lab.plan(more=more).changed(Overrides(until_decided=True, **changes))  # type: ignore[arg-type]
     lab.run(plan)
     return RunRecord.open(lab.folder)
 
@@ -185,7 +185,7 @@ def test_intervals_pay_for_the_looks(lab: Laboratory) -> None:
 
 def test_rounds_are_given_once(lab: Laboratory) -> None:
     with pytest.raises(PlanError, match="given twice"):
-        lab.plan().changed(Changes(until_decided=True, rounds=3))
+        lab.plan().changed(Overrides(until_decided=True, rounds=3))
 
 
 def test_a_stopped_run_goes_on_until_all_is_decided(lab: Laboratory) -> None:
@@ -219,7 +219,7 @@ def test_the_only_look_of_a_run_that_has_ended_needs_no_wider_interval(lab: Labo
 
 
 def in_turns(lab: Laboratory, more: str, budget_s: float = 36_000.0) -> Turns:
-    plan = lab.plan(more=more).changed(Changes(until_decided=True))
+    plan = lab.plan(more=more).changed(Overrides(until_decided=True))
     return experiment.experiment_in_turns(
         plan, lab.base, "fake", 7, lab.executor, lab.observer, shared=Budget(budget_s)
     )

@@ -49,7 +49,7 @@ Duration = Annotated[
 class PlanOptions:
     """Each field is an option of the command line, with its text as given.
 
-    Fields that are also fields of `jostle.plan.model.Changes` have the same name there.
+    Fields that are also fields of `jostle.plan.overrides.Overrides` have the same name there.
     """
 
     contestants: Annotated[
@@ -123,15 +123,15 @@ class PlanOptions:
 
         `tune=False`: no server is started; parameters never tuned on this machine stay in the plan's `tune`.
         """
-        from jostle.plan.model import Changes
+        from jostle.plan.overrides import Overrides
         from jostle.runner.tune import print_to_stderr, tuned, tuned_before
 
-        names = {field.name for field in fields(Changes)}
+        names = {field.name for field in fields(Overrides)}
         given = {name: value for name, value in vars(self).items() if name in names and value is not None}
         given["contestants"] = split_contestants(self.contestants)
         given["workloads"] = split_workloads(self.workloads)
-        places = {Changes.PLACES.get(name, name): option for name, option in option_names(context).items()}
-        wanted = Changes(duration=duration, **given)
+        places = {Overrides.PLACES.get(name, name): option for name, option in option_names(context).items()}
+        wanted = Overrides(duration=duration, **given)
 
         def load(settings: "Settings") -> "Plan":
             return read(settings=settings).changed(wanted, places)

@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -28,6 +27,7 @@ from jostle.plan.criteria.requirement import Requirement
 from jostle.plan.journeys.journey import Journey
 from jostle.plan.labels import resolve_label, split
 from jostle.plan.load import OpenLoad
+from jostle.plan.overrides import UNTIL_DECIDED, Overrides
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.plan.servers.database import DatabaseTable
 from jostle.plan.servers.tuning import Tune
@@ -40,7 +40,7 @@ from jostle.plan.values import (
 )
 from jostle.plan.workload import SAME, Workload
 
-__all__ = ["Changes", "Plan", "Starvation"]
+__all__ = ["Plan", "Starvation"]
 
 
 class Starvation(Table):
@@ -66,8 +66,6 @@ def _named_twice(names: Sequence[str]) -> str:
 
 MIN_EXPLAIN_S = 20.0
 """With less time, too few requests are sent to say anything about a server."""
-
-UNTIL_DECIDED: Literal["until decided"] = "until decided"
 
 MAX_ROUNDS = 10_000
 """A limit, because the order of all trials is drawn up before the first one starts."""
@@ -447,39 +445,15 @@ class Plan(Table):
         """Whether rounds are added as long as anything is undecided."""
         return self.rounds == UNTIL_DECIDED
 
-    def changed(self, changes: "Changes", places: Mapping[str, str] | None = None) -> "Plan":
-        """A copy of the plan with `changes`, checked again. `places` as in `of`. Raises `PlanError`."""
-        if self.narrowed and changes.contestants is not None:
-            return self._widened().changed(changes, places)
-        fields = {"contestants": changes.contestants, "workloads": changes.workloads}
-        data = self.data() | {key: [*names] for key, names in fields.items() if names is not None}
-        if newcomers := self._newcomers(changes):
-            for name in changes.workloads or []:
-                if name in self.workload:
-                    data["workload"][name]["contestants"] = [*self.workload[name].contestants, *newcomers]
-        values = {"rounds": changes.rounds, "processes": changes.processes, "busy-poll": changes.busy_poll}
-        data |= {key: value for key, value in values.items() if value is not None}
-        if changes.until_decided:
-            if changes.rounds is not None:
-                raise PlanError("the rounds are given twice", "leave out --rounds or --until-decided")
-            data["rounds"] = UNTIL_DECIDED
-        if changes.budget is not None:
-            if data["rounds"] != UNTIL_DECIDED:
-                raise PlanError("--budget limits the rounds that --until-decided adds", "give both")
-            data["budget"] = changes.budget
-        if changes.explain is not None:
-            data["explain"] = changes.explain
-        if changes.no_repeats:
-            data["repeats"] = False
-        if changes.cluster is not None or changes.allow_targets:
-            cluster = data.setdefault("cluster", {})
-            cluster |= {} if changes.cluster is None else {"address": changes.cluster}
-            cluster["allow-targets"] = [*cluster.get("allow-targets", []), *changes.allow_targets]
-        if changes.database is not None or changes.fill_database:
-            url = {} if changes.database is None else {"url": changes.database}
-            data["database"] = data.get("database", {}) | url | {"fill": changes.fill_database}
-        if changes.duration is not None:
-            seconds = units.duration(changes.duration, bare="s")
+    def changed(self, overrides: Overrides, places: Mapping[str, str] | None = None) -> "Plan":
+        """A copy of the plan with `overrides`, checked again. `places` as in `of`. Raises `PlanError`."""
+        if self.narrowed and overrides.contestants is not None:
+            return self._widened().changed(overrides, places)
+        data = overrides.applied_to(self.data())
+        for name, contestants in self._widened_by(overrides).items():
+            data["workload"][name]["contestants"] = contestants
+        if overrides.duration is not None:
+            seconds = units.duration(overrides.duration, bare="s")
             for name, workload in self.workload.items():
                 data["workload"][name]["load"] = workload.load.with_duration(seconds).data()
         return Plan.of(data, "changed plan", places=places)
@@ -491,12 +465,13 @@ class Plan(Table):
             data["workload"][name]["contestants"] = whom
         return Plan.of(data, "plan")
 
-    def _newcomers(self, changes: "Changes") -> list[str]:
-        """The chosen contestants that are measured under none of the chosen workloads."""
-        chosen = changes.contestants or []
-        loads = [self.workload[name] for name in changes.workloads or [] if name in self.workload]
-        named = {label for load in loads for label in load.measured_on(chosen)}
-        return [label for label in chosen if loads and label not in named]
+    def _widened_by(self, overrides: Overrides) -> dict[str, list[str]]:
+        """The contestants of each chosen workload, if some that are chosen have none of them."""
+        chosen = overrides.contestants or []
+        loads = {name: self.workload[name] for name in overrides.workloads or [] if name in self.workload}
+        named = {label for load in loads.values() for label in load.measured_on(chosen)}
+        newcomers = [label for label in chosen if label not in named]
+        return {name: [*load.contestants, *newcomers] for name, load in loads.items() if newcomers}
 
     def with_labels(self, label: Callable[[str], str]) -> "Plan":
         """The same plan with `label(…)` for each contestant, wherever it is measured or named.
@@ -520,36 +495,6 @@ class Plan(Table):
             table["contestants"] = [same(name) for name in table.get("contestants", [])]
         named = {key: _labelled(data[key], same) for key in ("require", "published", "claim") if key in data}
         return Plan.of(data | named, "plan")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Changes:
-    """What a run changes in its plan. None or an empty value leaves the plan as it is.
-
-    `contestants` that are measured under none of the chosen `workloads` are measured under all of them.
-    """
-
-    PLACES: ClassVar = {"database": "database.url", "cluster": "cluster.address"}
-    """The places in the plan of changes that have another name there."""
-
-    contestants: Sequence[str] | None = None
-    workloads: Sequence[str] | None = None
-    rounds: int | None = None
-    until_decided: bool = False
-    budget: str | None = None
-    no_repeats: bool = False
-    explain: str | None = None
-    duration: str | None = None
-    """The new length of every load whose length is given as a time ("30s"; a bare number is seconds); phases
-    are scaled in proportion."""
-    database: str | None = None
-    """Address of a PostgreSQL database that replaces the plan's; the other keys of [database] stay."""
-    fill_database: bool = False
-    processes: int | None = None
-    busy_poll: str | None = None
-    cluster: str | None = None
-    allow_targets: Sequence[str] = ()
-    """In addition to the plan's."""
 
 
 def _spelled(found: str, written: Sequence[str], label: Callable[[str], str]) -> str:

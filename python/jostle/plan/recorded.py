@@ -21,7 +21,8 @@ from jostle.plan.criteria.claims import Claim, Drawn, PlannedFigure, Published, 
 from jostle.plan.criteria.conditions import Condition, of_one_trial
 from jostle.plan.criteria.requirement import Requirement
 from jostle.plan.files.toml import TOMLDecodeError, read_toml
-from jostle.plan.model import UNTIL_DECIDED, Starvation
+from jostle.plan.model import Starvation
+from jostle.plan.overrides import UNTIL_DECIDED
 
 __all__ = ["RecordedPlan", "Unreadable"]
 

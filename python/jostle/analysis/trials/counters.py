@@ -148,14 +148,29 @@ class Tally:
 
     def add(self, interval: Mapping[str, Any]) -> None:
         for series in interval["series"]:
-            for request in (None, series["request"]):
-                self.outcomes[series["workload"], request].update(series["outcomes"])
-                self.statuses[series["workload"], request].update(series.get("statuses", {}))
-            for kind, texts in _reasons(series).items():
-                _add_texts(self.reasons[series["workload"], kind], texts)
-            if "refused" in series:
-                self.refused.setdefault(series["workload"], series["refused"])
-            self.totals[series["workload"]].update({name: series[name] for name in SUMS if name in series})
+            self._add_series(series)
+        self._add_protocols(interval)
+        for workload, state in enumerate(interval["workloads"]):
+            self.totals[workload].update({name: n for name, n in state.items() if isinstance(n, int)})
+            _add_texts(self.excess[workload], state.get("excess", {}))
+            _add_texts(self.dismissals[workload], state.get("dismissals", {}))
+            _add_texts(self.passed_over[workload], state.get("passed_over", {}))
+        self._add_columns(interval)
+        self._add_generator(interval)
+
+    def _add_series(self, series: Mapping[str, Any]) -> None:
+        workload = series["workload"]
+        for request in (None, series["request"]):
+            self.outcomes[workload, request].update(series["outcomes"])
+            self.statuses[workload, request].update(series.get("statuses", {}))
+        for kind, texts in _reasons(series).items():
+            _add_texts(self.reasons[workload, kind], texts)
+        if "refused" in series:
+            self.refused.setdefault(workload, series["refused"])
+        self.totals[workload].update({name: series[name] for name in SUMS if name in series})
+
+    def _add_protocols(self, interval: Mapping[str, Any]) -> None:
+        """What is counted only of journeys, streams, WebSockets and HTTP/2."""
         for journey in interval.get("journeys", ()):
             key = journey["workload"], journey["journey"]
             self.journeys[key].update(completed=journey["completed"], unfinished=journey["unfinished"])
@@ -170,11 +185,9 @@ class Tally:
             known = self.head_of_line
             if line["workload"] == MEASURED and (known is None or line["blocked_ns"] >= known["blocked_ns"]):
                 self.head_of_line = line
-        for workload, state in enumerate(interval["workloads"]):
-            self.totals[workload].update({name: n for name, n in state.items() if isinstance(n, int)})
-            _add_texts(self.excess[workload], state.get("excess", {}))
-            _add_texts(self.dismissals[workload], state.get("dismissals", {}))
-            _add_texts(self.passed_over[workload], state.get("passed_over", {}))
+
+    def _add_columns(self, interval: Mapping[str, Any]) -> None:
+        """What has a value for each interval, of the measured workload."""
         measured = [series for series in interval["series"] if series["workload"] == MEASURED]
         outcomes: Counter[str] = Counter()
         for series in measured:
@@ -186,7 +199,6 @@ class Tally:
         row = _row(interval, measured, outcomes)
         for name, column in self.columns.items():
             column.append(row[name])
-        self._add_generator(interval)
         kinds = {str(kind): outcomes[kind] for kind in Outcome if kind in REFUSALS and outcomes[kind]}
         if kinds and self.refusal is None:
             self.refusal = Refusal(interval["start_ns"] / 1e9, row["connections"], kinds)
