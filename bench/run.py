@@ -44,6 +44,7 @@ from sections import (
     scripts,
     simulator,
     start,
+    web,
     websocket,
 )
 from table import write_table
@@ -77,9 +78,10 @@ BY_HAND: Sections = {
     "explain": explain.run,
     "explain-real": explain_real.run,
     "faults": faults.run,
+    "web": web.run,
 }
 
-WITHOUT_PEERS = {"big", "capacity", "explain", "explain-real", "faults", "simulator"}
+WITHOUT_PEERS = {"big", "capacity", "explain", "explain-real", "faults", "simulator", "web"}
 """Sections that measure nothing beside jostle, and on nothing but its own servers."""
 BUILT = {
     "cpu": {"oha", "k6"},

@@ -308,7 +308,8 @@ def changed(served: Served, path: str, content: bytes, token: str | None = None)
         connection.request("POST", path, content, headers)
         response = connection.getresponse()
         text = response.read().decode()
-        return response.status, json.loads(text)["said"] if text else ""
+        in_json = response.getheader("content-type", "").startswith("application/json")
+        return response.status, json.loads(text)["said"] if in_json else text
 
 
 def test_a_load_is_changed_by_who_has_the_token(tmp_path: Path) -> None:
@@ -330,8 +331,22 @@ def test_a_load_is_changed_by_who_has_the_token(tmp_path: Path) -> None:
             steered = next(m["trial"]["steered"] for m in messages if m.get("trial", {}).get("steered"))
         assert steered[0]["what"] == "200/s"
         assert changed(served, f"{run}/steer", b'{"change": "rate=fast"}')[0] == 409
-        assert changed(served, f"{run}/steer", b"{}")[0] == 400
-        assert changed(served, f"{run}/steer", b"x" * 5_000)[0] == 400
+
+
+def test_what_is_posted_and_is_no_change_is_told_so(finished: tuple[Served, str]) -> None:
+    served, run = finished
+    what_it_is = 'This must be JSON: {"change": "…"}\n'
+    for content in (b"", b"{}", b"faster", b'{"change": 3}', b"[" * 999):
+        assert changed(served, f"/runs/{run}/steer", content) == (400, what_it_is)
+    too_long = (413, "This is too long: 1.00 kB are allowed.\n")
+    assert changed(served, f"/runs/{run}/steer", b"x" * 1_001) == too_long
+    for path in ("/start", "/start/check"):
+        assert changed(served, path, b'{"plan": []}') == (400, 'This must be JSON: {"plan": "…"}\n')
+    assert changed(served, "/start/plan", b'{"form": "x"}') == (400, 'This must be JSON: {"form": {…}}\n')
+    assert changed(served, "/start/check", b"x" * 1_000_000) == (
+        413,
+        "This is too long: 400 kB are allowed.\n",
+    )
 
 
 def test_a_load_that_is_over_is_not_changed(finished: tuple[Served, str]) -> None:

@@ -16,6 +16,7 @@ from jostle.errors import NotARun
 from jostle.record.folder import read_host
 from jostle.web.pages import page
 from jostle.web.planned import Problem, plan_of_form, problems_of
+from jostle.web.posted import posted
 from jostle.web.runs import Runs
 from jostle.web.starter import Starter
 
@@ -24,7 +25,8 @@ __all__ = ["Start"]
 PLANS = "plans"
 """The folder beside the runs for plans that were written here."""
 
-MAX_PLAN_CHARACTERS = 200_000
+MAX_BYTES = 400_000
+"""Of what is posted: a plan, or what was filled in."""
 
 APPEARS_S, LOOKS_EACH_S = 60.0, 0.1
 """How long a run may take until it has a folder: its servers are built before."""
@@ -47,17 +49,19 @@ class Start:
 
     async def _plan(self, request: Request) -> Response:
         """What the form comes to."""
-        text, problems = await asyncio.to_thread(plan_of_form, _texts(await _given(request), "form"))
+        form = await posted(request, "form", dict, MAX_BYTES)
+        filled_in = {name: str(value) for name, value in form.items()}
+        text, problems = await asyncio.to_thread(plan_of_form, filled_in)
         return JSONResponse({"plan": text, "problems": _as_data(problems)})
 
     async def _check(self, request: Request) -> Response:
-        text = _text(await _given(request))
+        text = await posted(request, "plan", str, MAX_BYTES)
         return JSONResponse(
             {"problems": _as_data(await asyncio.to_thread(problems_of, text, self._runs.base))}
         )
 
     async def _start(self, request: Request) -> Response:
-        text = _text(await _given(request))
+        text = await posted(request, "plan", str, MAX_BYTES)
         if problems := await asyncio.to_thread(problems_of, text, self._runs.base):
             return JSONResponse({"problems": _as_data(problems)}, 400)
         plan = await asyncio.to_thread(self._kept, text)
@@ -92,26 +96,6 @@ class Start:
             if host is not None and str(plan) in host.get("argv", []):
                 return name
         return None
-
-
-async def _given(request: Request) -> dict[str, Any]:
-    try:
-        given = await request.json()
-    except ValueError:
-        raise HTTPException(400, "this is no JSON") from None
-    return given if isinstance(given, dict) else {}
-
-
-def _texts(given: dict[str, Any], name: str) -> dict[str, str]:
-    fields = given.get(name)
-    return {key: str(value) for key, value in fields.items()} if isinstance(fields, dict) else {}
-
-
-def _text(given: dict[str, Any]) -> str:
-    text = given.get("plan")
-    if not isinstance(text, str) or len(text) > MAX_PLAN_CHARACTERS:
-        raise HTTPException(400, "there is no plan, or it is too long")
-    return text
 
 
 def _as_data(problems: list[Problem]) -> list[dict[str, Any]]:

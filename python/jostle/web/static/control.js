@@ -10,9 +10,12 @@ export function controlOf(run) {
     said.textContent = `${change} …`;
     try {
       const response = await post(`${run}/steer`, { change });
-      said.textContent = response.status === 401
-        ? "Only who opened the address that jostle printed, with its token, may change the load."
-        : (await response.json()).said;
+      const json = (response.headers.get("content-type") ?? "").includes("json");
+      if (response.status === 401) {
+        said.textContent = "Only who opened the address that jostle printed, with its token, may change the load.";
+      } else {
+        said.textContent = json ? (await response.json()).said : await response.text();
+      }
     } catch {
       said.textContent = "Nobody answers at this address.";
     }
