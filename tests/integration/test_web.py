@@ -10,7 +10,7 @@ import signal
 import socket
 import ssl
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,41 +21,7 @@ from jostle.web.events import MAX_VIEWERS
 from support.real import SILENTLY, Jostle, jostle_running, recorded, reference_server
 from support.synthetic import Trial, closed, lognormal, make_run
 from support.waiting import eventually
-from support.web import Served, web
-
-
-def get(
-    served: Served, path: str, headers: Mapping[str, str] = {}, method: str = "GET"
-) -> tuple[int, dict[str, str], str]:
-    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
-    with contextlib.closing(connection):
-        connection.request(method, path, headers=dict(headers))
-        response = connection.getresponse()
-        return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
-
-
-@contextlib.contextmanager
-def watching(
-    served: Served, path: str, headers: Mapping[str, str] = {}
-) -> Iterator[Iterator[dict[str, str]]]:
-    """The events of a stream, each with its id and its data."""
-    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
-    with contextlib.closing(connection):
-        connection.request("GET", path, headers=dict(headers))
-        response = connection.getresponse()
-        assert response.status == 200, response.read()
-
-        def events() -> Iterator[dict[str, str]]:
-            event: dict[str, str] = {}
-            while line := response.readline().decode():
-                name, colon, value = line.rstrip("\n").partition(": ")
-                if colon and name:
-                    event[name] = value
-                elif event:
-                    yield event
-                    event = {}
-
-        yield events()
+from support.web import Served, get, watching, web
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,9 @@
 """The page of `jostle web`, beside a test."""
 
 import contextlib
+import http.client
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from support.real import jostle_running
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["Served", "opened", "web"]
+__all__ = ["Served", "get", "opened", "watching", "web"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,41 @@ def web(*arguments: str | Path, **more: Any) -> Iterator[Served]:
         found = re.fullmatch(r"page      (\S+)/#token=(\S+)\n", line)
         assert found, line or (process.stderr and process.stderr.read())
         yield Served(found[1], found[2], process.pid)
+
+
+def get(
+    served: Served, path: str, headers: Mapping[str, str] = {}, method: str = "GET"
+) -> tuple[int, dict[str, str], str]:
+    """Status, headers (their names in lower case) and body of a response."""
+    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
+    with contextlib.closing(connection):
+        connection.request(method, path, headers=dict(headers))
+        response = connection.getresponse()
+        return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode()
+
+
+@contextlib.contextmanager
+def watching(
+    served: Served, path: str, headers: Mapping[str, str] = {}
+) -> Iterator[Iterator[dict[str, str]]]:
+    """The events of a stream, each with its id and its data."""
+    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
+    with contextlib.closing(connection):
+        connection.request("GET", path, headers=dict(headers))
+        response = connection.getresponse()
+        assert response.status == 200, response.read()
+
+        def events() -> Iterator[dict[str, str]]:
+            event: dict[str, str] = {}
+            while line := response.readline().decode():
+                name, colon, value = line.rstrip("\n").partition(": ")
+                if colon and name:
+                    event[name] = value
+                elif event:
+                    yield event
+                    event = {}
+
+        yield events()
 
 
 def opened(browser: "Browser", url: str, said: list[str], **context: Any) -> "Page":

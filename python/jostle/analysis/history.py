@@ -15,6 +15,8 @@ from jostle.errors import NotARun
 from jostle.host.files import write_whole
 from jostle.plan.labels import resolve_label
 from jostle.record import RunRecord
+from jostle.record.folder import runs_inside
+from jostle.record.layout import JOURNAL
 from jostle.record.setting import setting_of
 from jostle.record.verdict import Verdict
 
@@ -99,7 +101,7 @@ def history(base: Path) -> tuple[list[IndexedRun], list[UnreadableRun]]:
             f"there is no folder {str(base)!r}", "give the folder that holds runs, for example runs"
         )
     known = dict(_read(base / INDEX))
-    folders = sorted(path.parent for path in base.glob("*/journal.ndjson"))
+    folders = runs_inside(base)
     entries, unreadable = _up_to_date(folders, known)
     if entries != list(known.values()):
         _write(base / INDEX, entries)
@@ -135,7 +137,7 @@ def _up_to_date(
 
 def _stamp(folder: Path) -> str:
     """Size and time of the journal, which grows until the run ends, and the number of trials."""
-    journal = (folder / "journal.ndjson").stat()
+    journal = (folder / JOURNAL).stat()
     return f"{journal.st_size}.{journal.st_mtime_ns}.{sum(1 for _ in (folder / 'trials').glob('*'))}"
 
 

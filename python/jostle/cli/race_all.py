@@ -21,6 +21,7 @@ from jostle.extras import install_command, is_installed
 from jostle.generator import executor_for
 from jostle.host.files import write_json
 from jostle.plan import Plan
+from jostle.record.folder import is_run
 from jostle.record.jsonl import read_object
 from jostle.redaction.commands import rerun
 from jostle.runner.budget import Budget
@@ -56,7 +57,7 @@ class State:
         file = folder.exists() and not folder.is_dir()
         known = None if file else read_object(folder / STATE, dict[str, Any])
         if known is None:
-            if file or (folder / "journal.ndjson").exists():
+            if file or is_run(folder):
                 raise UserError(
                     f"{folder} is not a folder of jostle race --all", "choose another with --into"
                 )

@@ -14,6 +14,7 @@ from jostle.record.folder import folders_inside
 from jostle.record.growing import GrowingIntervals
 from jostle.record.journal_line import JournalEntry
 from jostle.record.jsonl import read_on
+from jostle.record.layout import JOURNAL
 from jostle.record.verdict import Verdict
 
 __all__ = ["FollowedRun", "FollowedTrial", "RunState", "TrialPlace"]
@@ -65,7 +66,7 @@ class FollowedRun:
         before = self.state
         with contextlib.suppress(NotARun):  # a damaged journal says no more
             entries: list[JournalEntry]
-            path, kind = self.folder / "journal.ndjson", JournalEntry
+            path, kind = self.folder / JOURNAL, JournalEntry
             entries, self._read_bytes = read_on(path, kind, self._read_bytes)  # type: ignore[arg-type]
             for entry in entries:
                 self._add(entry)

@@ -1,14 +1,26 @@
-"""What all readers of a run folder share: its format, host.json, and the folders inside it."""
+"""What all readers of run folders share: where runs are, their format, host.json, and the folders inside."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from jostle.errors import NotARun
 from jostle.record.jsonl import read_object
-from jostle.record.layout import FORMAT, HostFacts
+from jostle.record.layout import FORMAT, JOURNAL, HostFacts
 from jostle.redaction.commands import redact_command
 
-__all__ = ["check_format", "folders_inside", "read_host"]
+__all__ = ["check_format", "folders_inside", "is_run", "read_host", "runs_inside"]
+
+
+def is_run(folder: Path) -> bool:
+    """Whether it is the folder of a run, whose record may be damaged."""
+    return (folder / JOURNAL).is_file()
+
+
+def runs_inside(base: Path) -> list[Path]:
+    """The runs directly inside a folder, oldest first: their names begin with when they began. Links are left
+    out: a run would count twice.
+    """
+    return sorted(folder for folder in base.glob("*") if is_run(folder) and not folder.is_symlink())
 
 
 def check_format(found: int, folder: Path, version: str = "") -> None:

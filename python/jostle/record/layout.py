@@ -25,6 +25,7 @@ __all__ = [
     "EXPLAINED",
     "FILES",
     "FORMAT",
+    "JOURNAL",
     "SPOILED",
     "STEERED",
     "ClockEntry",
@@ -351,6 +352,9 @@ class Ledger(TypedDict):
     accounts: list[LedgerEntry]
 
 
+JOURNAL = "journal.ndjson"
+"""The file that makes a folder a run."""
+
 STEERED = "steered.ndjson"
 """The file of a trial with the changes of its load."""
 
@@ -367,7 +371,7 @@ class Explained(TypedDict):
 
 FILES: dict[str, Any] = {
     "host.json": HostFacts,
-    "journal.ndjson": JournalEntry,
+    JOURNAL: JournalEntry,
     "trial.json": TrialDescription,
     "intervals.ndjson": IntervalEntry,
     "outcome.json": OutcomeEntry,

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from jostle.errors import NotARun
 from jostle.host.files import open_regular
-from jostle.record.folder import check_format, folders_inside, read_host
+from jostle.record.folder import check_format, folders_inside, is_run, read_host, runs_inside
 from jostle.record.journal import read_journal
 from jostle.record.journal_line import RunResumed, RunStopped, TrialOver, TrialPlanned, TrialSetAside
 from jostle.record.jsonl import check_fingerprint, damaged, is_as_before, read_bytes, read_object
-from jostle.record.layout import EXPLAINED, Explained, Fingerprint, HostFacts, JournalEntry
+from jostle.record.layout import EXPLAINED, JOURNAL, Explained, Fingerprint, HostFacts, JournalEntry
 from jostle.record.trial import TrialRecord
 
 __all__ = ["RunRecord"]
@@ -36,10 +36,8 @@ class RunRecord:
             raise NotARun(
                 f"there is no folder {str(folder)!r}", "give the folder of a run, for example one under runs/"
             )
-        if not (folder / "journal.ndjson").is_file():
-            raise NotARun(
-                f"{str(folder)!r} is not a run of jostle: it has no journal.ndjson", _runs_inside(folder)
-            )
+        if not is_run(folder):
+            raise NotARun(f"{str(folder)!r} is not a run of jostle: it has no {JOURNAL}", _newest_in(folder))
         try:
             host = read_host(folder)
         except NotARun as error:
@@ -81,7 +79,7 @@ class RunRecord:
 
     @cached_property
     def _journal(self) -> tuple[list[JournalEntry], list[str]]:
-        return read_journal(self.folder / "journal.ndjson", checked=self.host["format"] >= 2)
+        return read_journal(self.folder / JOURNAL, checked=self.host["format"] >= 2)
 
     @property
     def trials(self) -> list[TrialRecord]:
@@ -175,7 +173,7 @@ class RunRecord:
     def being_written(self) -> bool:
         """Whether a jostle on this machine holds the folder now, as `RunWriter` does."""
         try:
-            with open_regular(self.folder / "journal.ndjson") as journal:
+            with open_regular(self.folder / JOURNAL) as journal:
                 fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -232,7 +230,7 @@ class RunRecord:
 MAX_PLAN_BYTES = 4 << 20
 
 
-def _runs_inside(folder: Path) -> str:
+def _newest_in(folder: Path) -> str:
     """If someone gave the folder of all runs, a hint with the name of the newest one."""
-    runs = sorted(path.parent for path in folder.glob("*/journal.ndjson")) if folder.is_dir() else []
+    runs = runs_inside(folder)
     return f"it holds {len(runs)} runs, the newest is {str(runs[-1])!r}" if runs else ""

@@ -29,6 +29,7 @@ from jostle.record.jsonl import (
 )
 from jostle.record.layout import (
     FORMAT,
+    JOURNAL,
     STEERED,
     Event,
     Fingerprint,
@@ -59,7 +60,7 @@ class RunWriter:
         self.folder = folder
         self._version = version
         self._secrets = secrets
-        held = os.open(folder / "journal.ndjson", os.O_RDONLY)
+        held = os.open(folder / JOURNAL, os.O_RDONLY)
         weakref.finalize(self, os.close, held)
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,7 +84,7 @@ class RunWriter:
             (folder / "trials").mkdir()
             write_whole(folder / "plan.toml", plan_text, sync=True)
             write_json(folder / "host.json", {"format": FORMAT, **_fit(host, secrets)})
-            (folder / "journal.ndjson").touch(exist_ok=False)
+            (folder / JOURNAL).touch(exist_ok=False)
         except OSError as error:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -99,7 +100,7 @@ class RunWriter:
         host = read_object(folder / "host.json", HostFacts)
         writer = cls(folder, host.get("jostle", "") if host else "")
         with written(folder):
-            mend_last_line(folder / "journal.ndjson")
+            mend_last_line(folder / JOURNAL)
         return writer
 
     def set_aside(self, number: int, where: str) -> str:
@@ -124,7 +125,7 @@ class RunWriter:
     def journal(self, event: Event, **fields: Any) -> None:
         """Append what happened, with the time; on disk when this returns. Fields as in JournalEntry."""
         with written(self.folder):
-            append_event(self.folder / "journal.ndjson", event, **_fit(fields, self._secrets))
+            append_event(self.folder / JOURNAL, event, **_fit(fields, self._secrets))
 
     def steered(self, number: int, trial: Path, steered: SteeredEntry) -> None:
         """Append a change of a trial's load to the journal, and to the trial, whose folder is `trial`."""

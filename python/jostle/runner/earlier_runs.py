@@ -7,6 +7,7 @@ are gone.
 from pathlib import Path
 
 from jostle.record import RunWriter
+from jostle.record.folder import runs_inside
 from jostle.record.setting import setting_in
 
 __all__ = ["note_earlier_runs"]
@@ -35,7 +36,7 @@ def _same_plan(folder: Path) -> list[Path]:
     """The latest runs beside `folder` with its plan, on its machine."""
     setting = setting_in(folder)
     found, trials = list[Path](), 0
-    for path in sorted((path.parent for path in folder.parent.glob("*/journal.ndjson")), reverse=True):
+    for path in reversed(runs_inside(folder.parent)):
         if path == folder or setting is None or setting_in(path) != setting:
             continue
         trials += sum(1 for _ in (path / "trials").glob("*"))

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle.errors import NotARun
+from jostle.record.folder import is_run, runs_inside
 
 __all__ = ["Runs"]
-
-JOURNAL = "journal.ndjson"
 
 
 @dataclass(frozen=True)
@@ -27,14 +26,13 @@ class Runs:
         folder = folder.absolute()
         if folder.exists() and not folder.is_dir():
             raise NotARun(f"{str(folder)!r} is not a folder", "give the folder that holds runs, or a run")
-        if (folder / JOURNAL).is_file():
+        if is_run(folder):
             return cls(folder.parent, folder.name)
         return cls(folder)
 
     def names(self) -> Sequence[str]:
         """Newest first: their names begin with when they began."""
-        found = [path.parent.name for path in self.base.glob(f"*/{JOURNAL}") if not path.parent.is_symlink()]
-        return sorted((name for name in found if self.only in (None, name)), reverse=True)
+        return [run.name for run in reversed(runs_inside(self.base)) if self.only in (None, run.name)]
 
     def existing(self, name: str) -> Path:
         """The folder of the run of that name, which never leads out of `base`. Raises `NotARun`."""
