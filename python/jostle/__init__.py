@@ -31,10 +31,22 @@ __all__ = [
     "open_run",
     "run",
     "steer",
+    "stop",
 ]
 
 if TYPE_CHECKING:
-    from jostle.api import Comparison, Run, compare, hit, load_experiment, load_plan, open_run, run, steer
+    from jostle.api import (
+        Comparison,
+        Run,
+        compare,
+        hit,
+        load_experiment,
+        load_plan,
+        open_run,
+        run,
+        steer,
+        stop,
+    )
     from jostle.capacity.find import capacity
     from jostle.errors import JostleError
     from jostle.explain.run import explain

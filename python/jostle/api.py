@@ -39,6 +39,7 @@ __all__ = [
     "open_run",
     "run",
     "steer",
+    "stop",
 ]
 
 
@@ -245,6 +246,18 @@ def steer(run: RunLike, change: str, *, workload: str = "", at_s: float | None =
     from jostle.runner.steering import steer
 
     return steer(run.folder if isinstance(run, Run) else run, change, workload=workload, at_s=at_s)
+
+
+def stop(run: RunLike) -> None:
+    """End a run from any process of this machine that may read its folder, as Ctrl-C on its terminal would:
+    no more is sent, and what was measured is reported. Returns once that begins.
+
+    A run that this program started ends with `KeyboardInterrupt` there. Raises `SteerRefused` if it is over,
+    or cannot be stopped: in a thread of a program, say. Raises `NotARun`.
+    """
+    from jostle.runner.steering import stop
+
+    stop(run.folder if isinstance(run, Run) else run)
 
 
 def compare(

@@ -166,7 +166,7 @@ def test_mistakes_are_told_and_change_nothing(
         )
         assert refused("x2", "--at", "2h").startswith("w: the load is over")
         stopped(process)
-    assert refused("rate=5/s").startswith(f"{folder} is over: no load of it can be changed any more")
+    assert refused("rate=5/s").startswith(f"{folder} is over: it can be neither changed nor stopped any more")
     assert not steered(folder)
     assert "jostle: there is no folder" in jostle_command("steer", "nowhere", "hold").stderr
 
@@ -213,3 +213,24 @@ def test_from_python(tmp_path: Path, null_server: str) -> None:
     assert trial.steered == [made.steered]
     with pytest.raises(SteerRefused, match="is over"):
         jostle.steer(folder, "x2")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_run_is_stopped_from_another_process_and_reported(
+    tmp_path: Path, null_server: str, jostle_command: Jostle, processes: int
+) -> None:
+    load = 'rate = "100/s", for = "5m"'
+    with running(tmp_path, null_server, load, "--processes", str(processes)) as (folder, process):
+        told = jostle_command("steer", folder, "stop", "--at", "9s")
+        assert told.returncode == 2
+        assert "a run is stopped as a whole, and at once" in told.stderr
+        told = jostle_command("steer", folder, "stop")
+        assert (told.returncode, told.stdout) == (0, f"{folder} stops; what was measured is reported\n")
+        text = finished(process)
+    (trial,) = RunRecord.open(folder).trials
+    assert (trial.status, trial.why) == ("cut short", "stopped by the user")
+    assert RunRecord.open(folder).journal[-1]["event"] == "run stopped"
+    assert "p99" in text, "what was measured is reported"
+    told = jostle_command("steer", folder, "stop")
+    assert told.returncode == 2
+    assert "is over: it can be neither changed nor stopped any more" in told.stderr

@@ -319,4 +319,4 @@ def test_a_load_that_is_over_is_not_changed(finished: tuple[Served, str]) -> Non
     served, run = finished
     status, said = changed(served, f"/runs/{run}/steer", b'{"change": "x2"}')
     assert status == 409
-    assert "is over: no load of it can be changed any more" in said
+    assert "is over: it can be neither changed nor stopped any more" in said

@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 
 from jostle.analysis.run import analyse
 from jostle.errors import NotARun, SteerRefused
+from jostle.generator import highest_rate
 from jostle.plan.change import Change
 from jostle.record import RunRecord
 from jostle.report import document_of
-from jostle.runner.steering import Acknowledgement, channel, desk, steer
+from jostle.runner.steering import Acknowledgement, channel, steer, stop
 from support.fakes import Laboratory, laboratory
 
 
@@ -122,7 +124,9 @@ def test_a_rate_beyond_the_machine_is_refused_with_what_it_can_do(
     )
     assert error.hint == "how much it really is: jostle doctor --calibrate"
     load: Any = {"cpu_s_per_request": 10e-6}
-    monkeypatch.setattr(desk, "stored_floor", lambda _: {"loads": [load, {"cpu_s_per_request": 2e-5}]})
+    monkeypatch.setattr(
+        highest_rate, "stored_floor", lambda _: {"loads": [load, {"cpu_s_per_request": 2e-5}]}
+    )
     error = refused(laboratory(lab.base / "calibrated", monkeypatch), "rate=200000/s")
     assert "can send 100,000/s at most" in error.message
     assert error.hint == "that is what its calibration says: jostle doctor"
@@ -132,7 +136,7 @@ def test_a_run_that_is_over_is_not_steered(lab: Laboratory) -> None:
     lab.run(lab.plan())
     with pytest.raises(SteerRefused) as error:
         steer(lab.folder, "clients=2")
-    assert error.value.message == f"{lab.folder} is over: no load of it can be changed any more"
+    assert error.value.message == f"{lab.folder} is over: it can be neither changed nor stopped any more"
     assert error.value.hint == f"what it found: jostle report {lab.folder}"
     assert not (lab.folder / channel.SOCKET).exists()
 
@@ -237,5 +241,45 @@ def test_where_there_are_no_sockets_the_run_goes_on_and_says_so_when_asked(
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(channel, "_listener", none)
-    assert "takes no changes" in refused(lab, "clients=2").message
+    assert "nobody is reached through its folder" in refused(lab, "clients=2").message
+    assert RunRecord.open(lab.folder).complete
+
+
+def test_a_run_is_stopped_by_its_folder_as_by_ctrl_c(lab: Laboratory) -> None:
+    def twice() -> None:
+        stop(lab.folder)
+        stop(lab.folder)  # does not hurry it
+
+    lab.executor.loads = [twice]
+    with pytest.raises(KeyboardInterrupt):
+        lab.run(lab.plan(rounds=3))
+    assert lab.executor.started[0].stopped
+    record = RunRecord.open(lab.folder)
+    (trial,) = record.trials
+    assert (trial.status, trial.why) == ("cut short", "stopped by the user")
+    assert len(list(trial.intervals)) == 3, "what was measured is recorded"
+    assert record.journal[-1]["event"] == "run stopped"
+    with pytest.raises(SteerRefused, match="is over: it can be neither changed nor stopped"):
+        stop(lab.folder)
+
+
+def test_a_run_whose_load_must_not_be_changed_may_be_stopped(lab: Laboratory) -> None:
+    lab.executor.loads = [lambda: stop(lab.folder)]
+    with pytest.raises(KeyboardInterrupt):
+        lab.run(lab.plan().model_copy(update={"rounds": "until decided", "budget": 1.0}))
+
+
+def test_a_run_in_a_thread_of_a_program_is_not_stopped_from_outside(lab: Laboratory) -> None:
+    found: list[str] = []
+
+    def attempt() -> None:
+        with pytest.raises(SteerRefused) as error:
+            stop(lab.folder)
+        found.append(error.value.message)
+
+    lab.executor.loads = [attempt]
+    thread = threading.Thread(target=lab.run, args=(lab.plan(),))
+    thread.start()
+    thread.join()
+    assert found == ["the program that runs it does not let it be stopped from outside"]
     assert RunRecord.open(lab.folder).complete

@@ -12,6 +12,8 @@ __all__ = ["Change", "read_change"]
 
 FORMS = "write rate=500/s, clients=50, x2 (twice as much), hold, or next (the next phase)"
 
+NO_LOAD = "end the run instead: jostle steer RUN stop"
+
 
 @dataclass(frozen=True)
 class Change:
@@ -51,9 +53,9 @@ def read_change(text: str) -> Change:
     if text in ("hold", "next"):
         return Change("hold" if text == "hold" else "next")
     if equals and key == "rate":
-        return Change("rate", _positive(text, units.rate(value), "stop the run with Ctrl-C, or q"))
+        return Change("rate", _positive(text, units.rate(value), NO_LOAD))
     if equals and key == "clients":
-        return Change("clients", _positive(text, units.count(value), "stop the run with Ctrl-C, or q"))
+        return Change("clients", _positive(text, units.count(value), NO_LOAD))
     if text.startswith("x"):
         try:
             factor = float(text[1:])

@@ -1,12 +1,13 @@
 """How a run is stopped by Ctrl-C, SIGTERM or a closed terminal (SIGHUP), and where that may interrupt it."""
 
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["Stop", "let_signals_stop_like_ctrl_c", "stopping"]
+__all__ = ["Stop", "let_signals_stop_like_ctrl_c", "press_ctrl_c", "stopping"]
 
 
 class Stop:
@@ -27,6 +28,17 @@ def let_signals_stop_like_ctrl_c() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
+
+
+def press_ctrl_c() -> bool:
+    """Stop what the main thread does, from any thread, as Ctrl-C would; as SIGTERM would where Ctrl-C is
+    ignored, as in the background of a script. False if both are: nothing is stopped.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if callable(signal.getsignal(number)):
+            os.kill(os.getpid(), number)
+            return True
+    return False
 
 
 @contextlib.contextmanager

@@ -72,7 +72,8 @@ def drawn_trial(
         "cpu": _cpu(state),
         "usage": {name: [usage.times_s, usage.cores] for name, usage in trial.running.usage().items()},
         "steered": [
-            {"at": format_duration(one["at_ns"] / 1e9), "what": described(one)} for one in state.steered
+            {"at": format_duration(one["at_ns"] / 1e9), "what": described(one), "by": one["by"]}
+            for one in state.steered
         ],
         "damage": trial.damage,
         "reading": trial.behind,

@@ -8,6 +8,7 @@ from jostle.errors import NotARun
 from jostle.live.followed import FollowedTrial, TrialPlace
 from jostle.live.state import TrialState
 from jostle.record import RunRecord, TrialRecord
+from jostle.web.current_load import CurrentLoad
 from jostle.web.drawn import drawn_trial
 from jostle.web.limits import limits_of
 
@@ -40,12 +41,17 @@ class WatchedTrial:
             return False
         final = self._judged if over else None
         drawn = drawn_trial(state, self._trial, self._limits, final)
-        self.known = state, {"number": place.number, **drawn}
+        load = None if self._load is None else self._load.now(state)
+        self.known = state, {"number": place.number, "load": load, **drawn}
         return True
 
     @cached_property
     def _limits(self) -> Sequence[Mapping[str, Any]]:
         return limits_of(self._run, self._trial.running.record)
+
+    @cached_property
+    def _load(self) -> CurrentLoad | None:
+        return CurrentLoad.of(self._trial.running.record)
 
     @cached_property
     def _judged(self) -> Any:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from jostle.cli.display import Display
 from jostle.cli.terminal.keys import read_keys
 from jostle.errors import JostleError, NotARun
 from jostle.plan.change import Change
+from jostle.runner.interrupt import press_ctrl_c
 from jostle.runner.observer import IntervalRecorded, RunEvent, Scheduled, TrialEnded, TrialStarted
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class _Painter:
     def _pressed(self, key: str) -> None:
         if key in "qQ":
             self._display.change(note=STOPPING)
-            os.kill(os.getpid(), signal.SIGINT)
+            press_ctrl_c()
         elif key in STEERS:
             self._steer(STEERS[key])
         elif key in "hH?":

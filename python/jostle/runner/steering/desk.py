@@ -1,4 +1,4 @@
-"""Changes the load of the trial that runs: checks what is wanted, has it done, and records it."""
+"""Changes the load of the trial that runs: checks what is wanted, has it done, records it. Or ends it."""
 
 import contextlib
 import threading
@@ -8,22 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import SteerRefused, UnknownName
-from jostle.formatting import plural
 from jostle.generator import Running
 from jostle.generator.api import Steered
-from jostle.host.facts import machine_and_version
-from jostle.host.floor import stored_floor
+from jostle.generator.highest_rate import HighestRate
 from jostle.plan.change import Change
 from jostle.record import RunWriter
 from jostle.record.layout import SteeredEntry
+from jostle.runner.interrupt import press_ctrl_c
 from jostle.runner.schedule import Planned
 from jostle.runner.steering.acknowledgement import Acknowledgement
-from jostle.units import format_rate
 
 __all__ = ["SteeringDesk"]
-
-MAX_PER_THREAD = 1_000_000
-"""No thread sends more requests per second on any machine."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +37,10 @@ class _Trial:
             raise UnknownName("workload", workload, names, "the load that runs")
         return names.index(workload) if workload else 0
 
+    def highest_rate(self) -> HighestRate:
+        here = not any(generator.host for generator in self.running.generators)
+        return HighestRate.of(int(self.spec["threads"]), here=here)
+
     def phase_name(self, workload: int, phase: int) -> str:
         load = next(iter(self.spec["workloads"][workload]["load"].values()))
         phases = load.get("phases") or load.get("rates") or []
@@ -57,6 +56,8 @@ class SteeringDesk:
         self._why_not = why_not
         self._trial: _Trial | None = None
         self._lock = threading.Lock()
+        self._in_main_thread = threading.current_thread() is threading.main_thread()
+        self._stopping = False
 
     @contextlib.contextmanager
     def trial(
@@ -86,8 +87,8 @@ class SteeringDesk:
                 raise SteerRefused("no load is running now: the run is between two trials", "try again soon")
             number = trial.number_of(workload)
             name = str(trial.spec["workloads"][number]["name"])
-            if change.kind == "rate":
-                _check_rate(change.value, trial.spec, trial.running)
+            if change.kind == "rate" and (refusal := trial.highest_rate().refusal(change.value)):
+                raise SteerRefused(*refusal)
             try:
                 made = trial.running.steer(number, change, None if at_s is None else round(at_s * 1e9))
             except SteerRefused as error:
@@ -97,6 +98,17 @@ class SteeringDesk:
             self._writer.steered(trial.planned.number, trial.folder, entry)
         at_unix_ns = trial.running.started_unix_ns + made.at_ns
         return Acknowledgement(trial.planned.number, trial.planned.contestant, at_unix_ns, entry)
+
+    def stop(self) -> None:
+        """End the run as Ctrl-C does: no more is sent, and what was measured is recorded. Once that has
+        begun, a further stop does not hurry it. Raises `SteerRefused`.
+        """
+        with self._lock:
+            if self._stopping:
+                return
+            if not (self._in_main_thread and press_ctrl_c()):
+                raise SteerRefused("the program that runs it does not let it be stopped from outside")
+            self._stopping = True
 
 
 def _entry(made: Steered, workload: str, change: str, by: str, phase: str) -> SteeredEntry:
@@ -117,25 +129,3 @@ def _entry(made: Steered, workload: str, change: str, by: str, phase: str) -> St
             common |= {"phase": int(made.value), "name": phase}
     entry: SteeredEntry = common
     return entry
-
-
-def _check_rate(per_s: float, spec: Mapping[str, Any], running: Running) -> None:
-    """Raises `SteerRefused` for a rate that these generators certainly cannot send."""
-    threads = int(spec["threads"])
-    floor = (
-        None
-        if any(generator.host for generator in running.generators)
-        else stored_floor(machine_and_version())
-    )
-    costs = [load["cpu_s_per_request"] for load in floor["loads"]] if floor is not None else []
-    least_s = min(filter(None, costs), default=0.0)
-    most = threads / least_s if least_s else threads * MAX_PER_THREAD
-    if per_s <= most:
-        return
-    raise SteerRefused(
-        f"{format_rate(per_s)} is beyond this machine: {plural(threads, 'generator thread')} can send "
-        f"{format_rate(most)} at most",
-        "that is what its calibration says: jostle doctor"
-        if least_s
-        else "how much it really is: jostle doctor --calibrate",
-    )

@@ -1,4 +1,4 @@
-"""Steers a run from anywhere on its machine, and lets a run be steered."""
+"""Steers a run from anywhere on its machine, or stops it, and lets a run be steered."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from jostle.runner.steering.acknowledgement import Acknowledgement
 from jostle.runner.steering.channel import NobodyThere, request, serving
 from jostle.runner.steering.desk import SteeringDesk
 
-__all__ = ["By", "steer", "steerable"]
+__all__ = ["By", "steer", "steerable", "stop"]
 
 By = Literal["command", "page", "python", "terminal"]
 """Where a change comes from."""
@@ -29,6 +29,8 @@ class _Request(TypedDict):
 
 
 _REQUEST = TypeAdapter(_Request)
+
+STOP = {"stop": True}
 
 
 def steer(
@@ -53,34 +55,50 @@ def steer(
         change = read_change(change)
     folder = Path(folder)
     what = {"change": str(change), "workload": workload, "at_s": at_s, "by": by}
+    return Acknowledgement(**_response(folder, what)["made"])
+
+
+def stop(folder: Path | str) -> None:
+    """End a run as Ctrl-C on its terminal does: no more is sent, and what was measured is reported. Returns
+    once that begins.
+
+    Raises `NotARun`, and `SteerRefused` if it is over, or cannot be stopped from outside.
+    """
+    _response(Path(folder), STOP)
+
+
+def _response(folder: Path, what: dict[str, Any]) -> dict[str, Any]:
     try:
         response = request(folder, what)
     except NobodyThere:
         raise _nobody_there(RunRecord.open(folder)) from None
     if refused := response.get("refused"):
         raise SteerRefused(refused["message"], refused["hint"])
-    return Acknowledgement(**response["made"])
+    return response
 
 
 def _nobody_there(record: RunRecord) -> SteerRefused:
     if record.in_progress:
         return SteerRefused(
-            f"{record.folder} runs, and takes no changes: its file system has no sockets, or another version "
-            "of jostle runs it",
+            f"{record.folder} runs, and nobody is reached through its folder: its file system has no "
+            "sockets, or another version of jostle runs it",
             "run it --into a folder on a local disk",
         )
     return SteerRefused(
-        f"{record.folder} is over: no load of it can be changed any more",
+        f"{record.folder} is over: it can be neither changed nor stopped any more",
         f"what it found: jostle report {record.folder}",
     )
 
 
 @contextlib.contextmanager
 def steerable(folder: Path, desk: SteeringDesk) -> Iterator[None]:
-    """Inside, `steer` reaches the desk by the run's folder."""
+    """Inside, `steer` and `stop` reach the desk by the run's folder."""
 
     def respond(what: Any) -> dict[str, Any]:
         try:
+            if what == STOP:
+                desk.stop()
+                return {}
             asked = _REQUEST.validate_python(what)
             made = desk.steer(
                 read_change(asked["change"]), workload=asked["workload"], by=asked["by"], at_s=asked["at_s"]
