@@ -48,7 +48,7 @@ def going(tmp_path: Path, *load: str, plan: str = "") -> Iterator[tuple[Served, 
 def watched(browser: Browser, served: Served, token: str | None = None, **context: Any) -> Page:
     page = opened(browser, f"{served.url}/live#token={token or served.token}", [], **context)
     expect(page.locator("#control")).to_be_visible(timeout=60_000)
-    expect(page.locator("#stop")).to_be_enabled()
+    expect(page.locator("#change-box")).to_be_visible(timeout=60_000)
     return page
 
 

@@ -205,3 +205,73 @@ def agree(page: Page, trial: dict[str, Any]) -> None:
     assert figure(page, "ok") == format_count(trial["outcomes"]["ok"])
     verdict = trial["validity"]["verdict"]
     expect(page.locator("#verdict h2")).to_contain_text(verdict)
+
+
+def test_without_javascript_the_report_is_linked(browser: Browser, served: tuple[Served, str]) -> None:
+    page = opened(browser, served[1], [], java_script_enabled=False)
+    page.get_by_role("link", name="its report as of now").first.click()
+    assert page.url == f"{served[1]}/report"
+    assert page.get_by_role("heading", level=1).count() == 1
+
+
+def test_a_browser_without_event_streams_is_told_so_and_the_report_is_linked(
+    browser: Browser, served: tuple[Served, str]
+) -> None:
+    page = browser.new_context().new_page()
+    page.add_init_script("delete window.EventSource")
+    page.goto(served[1])
+    expect(page.locator("#state")).to_have_text("This run cannot be followed here.")
+    expect(page.locator("#unable")).to_contain_text("This browser has no event streams")
+    page.locator("#unable a").click()
+    page.wait_for_url(f"{served[1]}/report")
+
+
+def test_what_is_marked_is_in_every_picture_and_the_journal_says_when(
+    browser: Browser, served: tuple[Served, str]
+) -> None:
+    said: list[str] = []
+    page = watched(browser, f"{served[1]}?trial=2", said, viewport={"width": 1280, "height": 800})
+    marked = page.locator("#map .facts")
+    expect(marked).to_have_text(re.compile(r"✗ 4\.\d\d s no response · ✓ 6\.\d\d s responses again"))
+    at = float(marked.inner_text().split()[1]) / 10.0
+    assert marked_share(page, "#map canvas", 68, 68 + 46, at) > 0.5
+    left = page.locator("#chart-cores .u-over").evaluate("over => over.offsetLeft")
+    width = page.locator("#chart-cores .u-over").evaluate("over => over.offsetWidth")
+    rest = page.locator("#chart-cores canvas").evaluate(
+        "(canvas, width) => canvas.clientWidth - width", width
+    )
+    assert marked_share(page, "#chart-cores canvas", left, rest, at) > 0.5
+    assert marked_share(page, "#chart-cores canvas", left, rest, at / 2) == 0
+    events = page.locator("#journal li").all_inner_texts()
+    assert [re.sub(r"^\d\d:\d\d:\d\d\s*", "", one) for one in events][:2] == [
+        "The run ended",
+        "Trial 2 ended: valid",
+    ]
+    assert events[-1].endswith("The run began")
+    assert said == []
+
+
+def marked_share(page: Page, canvas: str, left: float, margins: float, part: float) -> float:
+    """Of the pixels above one another at this part of a picture, how many have the colour of a loss."""
+    found: float = page.locator(canvas).evaluate(
+        """(canvas, [left, margins, part]) => {
+            const dense = canvas.width / canvas.clientWidth, to = canvas.getContext("2d");
+            const probe = new OffscreenCanvas(1, 1).getContext("2d");
+            probe.fillStyle = getComputedStyle(canvas).getPropertyValue("--bad").trim();
+            probe.fillRect(0, 0, 1, 1);
+            const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+            const middle = Math.round((left + (canvas.clientWidth - margins) * part) * dense);
+            const shares = [-1, 0, 1].map((off) => {
+                const { data } = to.getImageData(middle + off, 0, 1, canvas.height);
+                let count = 0;
+                for (let i = 0; i < data.length; i += 4) {
+                    const [red, green, blue] = [data[i] - r, data[i + 1] - g, data[i + 2] - b].map(Math.abs);
+                    count += red + green + blue < 12;
+                }
+                return count / canvas.height;
+            });
+            return Math.max(...shares);
+        }""",
+        [left, margins, part],
+    )
+    return found

@@ -89,6 +89,8 @@ def test_of_a_steered_run_nothing_is_claimed_or_required(lab: Laboratory) -> Non
         ("as planned", 0.0, 1.5),
         ("50 clients", 1.5, 3.0),
     ]
+    (mark,) = result.trials[0].timeline.marks
+    assert (mark.at_s, mark.kind, mark.text) == (1.5, "steered", "50 clients")
     document_of(result)
 
 

@@ -86,3 +86,12 @@ def test_without_its_record_a_page_has_no_heat_map() -> None:
         return len(list(trials_in(document.sections)))
 
     assert maps(run_document(make_hit())) == 0
+
+
+def test_what_was_lost_is_marked(tmp_path: Path) -> None:
+    (one,) = data_of(tmp_path, TRIALS["a stall"])
+    assert [(mark["kind"], mark["text"]) for mark in one["marks"]] == [
+        ("lost", "no response"),
+        ("back", "responses again"),
+    ]
+    assert [round(mark["at"]) for mark in one["marks"]] == [4, 6]

@@ -100,3 +100,28 @@ def test_a_wrong_field_is_told_at_its_place(field: str, value: str) -> None:
     assert text == ""
     assert [problem.field for problem in problems] == [field]
     assert problems[0].text
+
+
+def test_a_load_beyond_the_machine_is_told_at_its_line_with_what_is_possible(tmp_path: Path) -> None:
+    (problem,) = problems_of(GOOD.replace("100/s", "900000000/s"), tmp_path)
+    assert problem.line == 9
+    assert problem.text.startswith("900,000,000/s is beyond this machine: ")
+    assert "at most" in problem.text
+    (problem,) = problems_of(GOOD.replace('rate = "100/s"', "clients = 90_000_000"), tmp_path)
+    assert problem.line == 9
+    assert problem.text.startswith("90,000,000 connections at once need ")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("rate", "900000000/s", "900,000,000/s is beyond this machine: "),
+        ("stages", "1/s to 900000000/s for 9s", "900,000,000/s is beyond this machine: "),
+        ("clients", "90000000", "90,000,000 connections at once need "),
+    ],
+)
+def test_a_load_beyond_the_machine_is_told_at_its_field(field: str, value: str, says: str) -> None:
+    text, (problem,) = plan_of_form({"url": "http://localhost:8080/", field: value})
+    assert text == ""
+    assert problem.field == field
+    assert problem.text.startswith(says)

@@ -1,12 +1,13 @@
 """A run that is read while it is written: what its journal says so far, and its trials."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from jostle.errors import NotARun
+from jostle.live.journal import Event, events_of
 from jostle.live.span import WHOLE, Span
 from jostle.live.trial import RunningTrial
 from jostle.record import RunRecord, TrialRecord
@@ -15,12 +16,17 @@ from jostle.record.growing import GrowingIntervals
 from jostle.record.journal_line import JournalEntry
 from jostle.record.jsonl import read_on
 from jostle.record.layout import JOURNAL
+from jostle.record.lost_generator import LostGenerator
 from jostle.record.verdict import Verdict
 
 __all__ = ["FollowedRun", "FollowedTrial", "RunState", "TrialPlace"]
 
 MAX_AT_ONCE = 200
 """Intervals that are read before what they say is shown: some tenths of a second of work."""
+
+
+MAX_EVENTS = 200
+"""The latest of a run's journal that are kept to be shown."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,8 @@ class TrialPlace:
     verdict: Verdict | None = None
     attempt: int = 0
     """How often it has begun: a spoiled trial is measured again."""
+    lost: Sequence[LostGenerator] = ()
+    """Generators that ended before their load did."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,8 @@ class RunState:
     """"ended", "stopped" (by the user, say), "killed" (its journal just ends) or "gone" (no folder)."""
     why: str = ""
     """Why it stopped."""
+    events: Sequence[Event] = ()
+    """What happened in it lately, in order."""
 
 
 class FollowedRun:
@@ -70,6 +80,10 @@ class FollowedRun:
             entries, self._read_bytes = read_on(path, kind, self._read_bytes)  # type: ignore[arg-type]
             for entry in entries:
                 self._add(entry)
+            if entries:
+                self.state = replace(
+                    self.state, events=(*self.state.events, *events_of(entries))[-MAX_EVENTS:]
+                )
         if not self.folder.is_dir():
             self.state = replace(self.state, status="gone")
         elif self.state.status in ("running", "killed"):
@@ -83,13 +97,16 @@ class FollowedRun:
                 place = TrialPlace(entry["number"], entry["contestant"], entry["workload"], entry["round"])
                 self.state = replace(self.state, trials=(*self.state.trials, place))
             case "trial started":
-                self._change(entry["number"], "running", None, begun=1)
+                self._change(entry["number"], _begun)
                 self.state = replace(self.state, newest=entry["number"])
             case "trial ended" | "trial failed" | "trial cut short":
                 verdict = Verdict(entry["verdict"]) if entry.get("verdict") in {*Verdict} else None
-                self._change(entry["number"], entry["event"].removeprefix("trial "), verdict)
+                status = entry["event"].removeprefix("trial ")
+                self._change(entry["number"], lambda place: replace(place, status=status, verdict=verdict))
             case "trial set aside":
-                self._change(entry["number"], "planned", None)
+                self._change(entry["number"], lambda place: replace(place, status="planned", verdict=None))
+            case "generator lost":
+                self._change(entry["number"], lambda place: replace(place, lost=(*place.lost, entry)))
             case "run resumed":
                 self.state = replace(self.state, status="running", why="")
             case "run stopped":
@@ -97,13 +114,8 @@ class FollowedRun:
             case "run ended":
                 self.state = replace(self.state, status="ended")
 
-    def _change(self, number: int, status: str, verdict: Verdict | None, begun: int = 0) -> None:
-        trials = [
-            replace(place, status=status, verdict=verdict, attempt=place.attempt + begun)
-            if place.number == number
-            else place
-            for place in self.state.trials
-        ]
+    def _change(self, number: int, changed: Callable[[TrialPlace], TrialPlace]) -> None:
+        trials = (changed(place) if place.number == number else place for place in self.state.trials)
         self.state = replace(self.state, trials=tuple(trials))
 
     def trial(self, number: int, within: Span = WHOLE) -> "FollowedTrial | None":
@@ -112,6 +124,10 @@ class FollowedRun:
             if (folder / "trial.json").is_file():
                 return FollowedTrial(folder, within)
         return None
+
+
+def _begun(place: TrialPlace) -> TrialPlace:
+    return replace(place, status="running", verdict=None, lost=(), attempt=place.attempt + 1)
 
 
 class FollowedTrial:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jostle.analysis.results import Estimate, Validity
+from jostle.analysis.results import Estimate, Mark, Validity
 from jostle.live.column import Column
 from jostle.record.layout import SteeredEntry
 
@@ -73,5 +73,7 @@ class TrialState:
     """Whether requests of an open loop pile up so far."""
     steered: Sequence[SteeredEntry]
     """How the load was changed while it ran, in order."""
+    marks: Sequence[Mark]
+    """Moments that its pictures mark, in order, up to a second old."""
     validity: Validity
     """What can be judged so far."""

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from jostle.analysis.results import Estimate, Validity
+from jostle.analysis.results import Estimate, Mark, Validity
 from jostle.analysis.stats.quantile_ci import quantile_estimate, quantile_estimates
 from jostle.analysis.stats.sample import EMPTY, Floats, WeightedSample, from_histograms
 from jostle.analysis.trials.counters import MEASURED, Counts, Tally
 from jostle.analysis.trials.data import PARTS, QUANTILES, TrialData
 from jostle.analysis.trials.machine import MachineSeries
+from jostle.analysis.trials.marks import marks_of
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Folded
 from jostle.analysis.validity.checks import judge_so_far
@@ -106,6 +107,7 @@ class RunningTrial:
             each=self._columns.each,
             overloaded=whole.overloaded,
             steered=whole.steered,
+            marks=whole.marks,
             validity=whole.validity,
         )
 
@@ -191,6 +193,7 @@ class _Whole:
     late_s: float | None
     overloaded: bool
     steered: Sequence[SteeredEntry]
+    marks: Sequence[Mark]
     validity: Validity
 
     @classmethod
@@ -207,6 +210,7 @@ class _Whole:
             late_s=quantile_estimate(data.pacing, 0.99).value,
             overloaded=data.overloaded,
             steered=data.steered,
+            marks=marks_of(data),
             validity=judge_so_far(data),
         )
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jostle.analysis.results import RunResult, TrialResult
+from jostle.analysis.results import Mark, RunResult, TrialResult
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.outage import Outage
 from jostle.errors import BadValue
@@ -20,7 +20,7 @@ from jostle.quantiles import LEVELS
 from jostle.record import TrialRecord
 from jostle.text import one_line
 
-__all__ = ["LIMITED", "as_limit", "columns_of", "trials_data"]
+__all__ = ["LIMITED", "as_limit", "as_marks", "columns_of", "trials_data"]
 
 MAX_TRIALS = 40
 MAX_CHARACTERS = 1_200_000
@@ -84,6 +84,7 @@ def _of_one(result: RunResult, trial: TrialResult, record: TrialRecord, room: in
         "overloaded": data.overloaded,
         "whole": {name: {"value": e.value, "bound": e.bound} for name, e in trial.response.items()},
         "limits": list(_limits(result, trial)),
+        "marks": as_marks(trial.timeline.marks),
         "columns": packed,
     }
 
@@ -115,6 +116,11 @@ def as_limit(condition: Condition) -> dict[str, Any]:
         "below": condition.below,
         "touching": condition.touching,
     }
+
+
+def as_marks(marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    """Moments as `report/scripts/heat_map.js` marks them."""
+    return [{"at": mark.at_s, "kind": mark.kind, "text": one_line(mark.text)} for mark in marks]
 
 
 def _names(trials: Sequence[TrialResult]) -> list[str]:

@@ -16,7 +16,7 @@ __all__ = ["drawn_columns", "drawn_run", "drawn_trial"]
 
 
 def drawn_run(run: FollowedRun) -> Mapping[str, Any]:
-    """Its trials and how they ended, and whether it goes on."""
+    """Its trials and how they ended, whether it goes on, and what happened lately."""
     state = run.state
     return {
         "status": state.status,
@@ -33,6 +33,7 @@ def drawn_run(run: FollowedRun) -> Mapping[str, Any]:
             }
             for place in state.trials
         ],
+        "journal": [{"at": event.at_unix_ns // 1_000_000, "text": event.text} for event in state.events],
     }
 
 

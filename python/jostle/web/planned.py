@@ -1,12 +1,16 @@
 """Plans as a page makes and checks them: what is wrong and where, and what the form comes to."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jostle.errors import PlanError, UserError
+from jostle.errors import PlanError, StartRefused, UserError
+from jostle.generator.files_and_ports import generator_processes
+from jostle.generator.highest_rate import HighestRate
+from jostle.generator.spec import Address, engine_spec
+from jostle.host.cores import available_cores
 from jostle.plan.hit.plan import WORKLOAD, hit_plan
 from jostle.plan.loading import parse_plan, to_toml
 from jostle.plan.model import Plan
@@ -15,6 +19,9 @@ from jostle.text import one_line
 __all__ = ["Problem", "plan_of_form", "problems_of"]
 
 ORIGIN = "the plan"
+
+LOOPBACK = "127.0.0.1"
+"""In place of a server's address, which nothing here depends on."""
 
 STAGE = re.compile(r"\s*(\S+)(?:\s+to\s+(\S+))?\s+for\s+(\S+)\s*")
 
@@ -40,14 +47,31 @@ class Problem:
 
 
 def problems_of(text: str, base: Path) -> list[Problem]:
-    """What is wrong with a plan; relative file names in it are of `base`."""
+    """What is wrong with a plan, loads beyond this machine included; relative file names are of `base`."""
     try:
-        parse_plan(text, ORIGIN, base=base)
+        beyond = list(_beyond(parse_plan(text, ORIGIN, base=base)))
     except PlanError as error:
         return [_at_its_line(text, line) for line in error.message.splitlines()]
     except UserError as error:
         return [Problem(one_line(str(error)))]
-    return []
+    return [Problem(one_line(says), _line_of(text, place.split("."))) for place, says in beyond]
+
+
+def _beyond(plan: Plan) -> Iterator[tuple[str, str]]:
+    """The loads of a plan that certainly cannot be sent from here: where they stand, and what can."""
+    if plan.cluster is not None:
+        return
+    threads = max(plan.threads or 1, plan.processes or 1, len(available_cores()))
+    for name, workload in plan.selected.items():
+        spec = engine_spec(name, workload, Address(host=LOOPBACK, port=80), journeys=plan.journey)
+        try:
+            generator_processes(spec, plan.processes)
+        except StartRefused as error:
+            yield f"workload.{name}.load", f"{error.message}: {error.hint}"
+        steps = spec["workloads"][0]["load"].get("open", {}).get("rates") or []
+        highest = max((step[end] for step in steps for end in ("from", "to")), default=0.0)
+        if refusal := HighestRate.of(threads).refusal(highest):
+            yield f"workload.{name}.load", ": ".join(refusal)
 
 
 def _at_its_line(text: str, message: str) -> Problem:
@@ -93,7 +117,12 @@ def plan_of_form(fields: Mapping[str, str]) -> tuple[str, list[Problem]]:
             data["workload"]["hit"]["load"] = {"rates": _stages(stages, options)}
         if expected := given.get("expect"):
             data["require"] = [{"that": line.strip()} for line in expected.splitlines() if line.strip()]
-        return to_toml(Plan.of(data, ""), secrets=True), []
+        plan = Plan.of(data, "")
+        beyond = [
+            Problem(one_line(says), field=next(filter(given.get, ("stages", "rate", "clients")), "url"))
+            for _, says in _beyond(plan)
+        ]
+        return ("" if beyond else to_toml(plan, secrets=True)), beyond
     except PlanError as error:
         lines = error.message.splitlines()
         return "", [_at_its_field(line, error.hint if len(lines) == 1 else "") for line in lines]

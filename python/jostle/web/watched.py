@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from jostle.analysis.trials.marks import of_lost
 from jostle.errors import NotARun
 from jostle.live.followed import FollowedTrial, TrialPlace
 from jostle.live.state import TrialState
 from jostle.record import RunRecord, TrialRecord
+from jostle.report.trial_data import as_marks
 from jostle.web.current_load import CurrentLoad
 from jostle.web.drawn import drawn_trial
 from jostle.web.limits import limits_of
@@ -42,7 +44,8 @@ class WatchedTrial:
         final = self._judged if over else None
         drawn = drawn_trial(state, self._trial, self._limits, final)
         load = None if self._load is None else self._load.now(state)
-        self.known = state, {"number": place.number, "load": load, **drawn}
+        marks = as_marks(sorted({*state.marks, *of_lost(place.lost)}, key=lambda mark: mark.at_s))
+        self.known = state, {"number": place.number, "load": load, "marks": marks, **drawn}
         return True
 
     @cached_property

@@ -22,7 +22,7 @@ from jostle.analysis.results.pings import PingResult
 from jostle.analysis.results.requests import RequestResult
 from jostle.analysis.results.run import RunResult
 from jostle.analysis.results.streams import EventTimes, StreamResult
-from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Timeline, TrialResult
+from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Mark, Phase, Timeline, TrialResult
 from jostle.analysis.results.validity import Check, Validity
 from jostle.analysis.results.version import FORMAT
 from jostle.analysis.results.workload import (
@@ -62,6 +62,7 @@ __all__ = [
     "Goodput",
     "HeadOfLine",
     "JourneyResult",
+    "Mark",
     "Mode",
     "PartVerdict",
     "Phase",

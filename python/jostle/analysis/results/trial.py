@@ -19,6 +19,15 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A moment of a trial that its pictures mark; seconds from the trial's start."""
+
+    at_s: float
+    kind: Literal["phase", "steered", "lost", "back"]  # lost: a generator, or the server's responses
+    text: str
+
+
+@dataclass(frozen=True)
 class GeneratorStats:
     """What the generator recorded about itself, per interval of the timeline that contains it."""
 
@@ -50,6 +59,7 @@ class Timeline:
     server_rss_bytes: list[float]
     phases: list[Phase] = field(default_factory=list)  # empty if the load is the same throughout
     generator: GeneratorStats = field(default_factory=GeneratorStats)
+    marks: list[Mark] = field(default_factory=list)  # in order
 
 
 @dataclass(frozen=True)

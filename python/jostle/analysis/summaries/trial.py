@@ -9,6 +9,7 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate, quantile_estima
 from jostle.analysis.stats.sample import Ints
 from jostle.analysis.stats.steady_state import Trend, trend
 from jostle.analysis.trials.data import BACKGROUND, MEASURED, TrialData
+from jostle.analysis.trials.marks import marks_of
 from jostle.analysis.trials.stretches import stretches
 from jostle.analysis.validity.checks import judge_data
 from jostle.analysis.validity.limits import open_files_limit, port_limit
@@ -144,6 +145,7 @@ def _timeline(data: TrialData) -> Timeline:
         server_rss_bytes=server_rss,
         phases=stretches(data.steered, data.duration_s) if data.steered else data.phases,
         generator=_generator_stats(data),
+        marks=marks_of(data),
     )
 
 

@@ -1,8 +1,8 @@
-"""Charts stacked on one time axis, with the phases of the load shaded behind all of them."""
+"""Charts stacked on one time axis, with the phases of the load shaded behind all of them, and marks."""
 
 from collections.abc import Sequence
 
-from jostle.analysis.results import Phase
+from jostle.analysis.results import Mark, Phase
 from jostle.report.charts.axes import TIME_LABEL, at_least, decades, time_scale
 from jostle.report.charts.picture import GRID, MUTED, Datasets, Rows, Spec, layer, quantitative
 
@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 HEIGHT = 92
+SYMBOLS = {"lost": "✗", "back": "✓"}
 TITLE = "seconds from the start of the trial"
 DASHED: Spec = {"strokeDash": [4, 3], "strokeWidth": 1.2}
 
@@ -27,10 +28,16 @@ class Panels:
     """Panels are added from the top down; `stacked` returns the chart. Only the lowest has time labels."""
 
     def __init__(
-        self, data: Datasets, channels: Spec, span_s: tuple[float, float], phases: Sequence[Phase], width: int
+        self,
+        data: Datasets,
+        channels: Spec,
+        span_s: tuple[float, float],
+        phases: Sequence[Phase],
+        width: int,
+        marks: Sequence[Mark] = (),
     ) -> None:
         """`channels`: the encoding that all lines share, such as colour. `span_s`: the part of the trial to
-        draw.
+        draw. `marks`: of these, what was lost and came back; phases and changes are shaded.
         """
         self._channels, self._width = channels, width
         self._x = {"domain": [span_s[0], span_s[1] * 1.01 or 1.0], "nice": False}
@@ -38,6 +45,8 @@ class Panels:
         shaded = [{"t": p.start_s, "end": p.end_s, "text": p.name} for p in phases]
         self._shades = data(shaded[1::2]) if len(shaded) > 1 else None
         self._names = data(shaded) if len(shaded) > 1 else None
+        lost = [{"t": m.at_s, "text": f"{SYMBOLS[m.kind]} {m.text}"} for m in marks if m.kind in SYMBOLS]
+        self._lost = data(lost) if lost else None
 
     def add(self, title: str, *layers: Spec) -> None:
         """Adds a panel with `layers` from `line` and `points`."""
@@ -82,6 +91,12 @@ class Panels:
             drawn.append(
                 layer(self._names, "text", style, x=x, y={"value": HEIGHT - 3}, text={"field": "text"})
             )
+        if self._lost is not None:
+            style = {"color": MUTED, "strokeDash": [6, 3], "clip": True}
+            drawn.append(layer(self._lost, "rule", style, x=x))
+            if number == 0:
+                style = {"align": "left", "baseline": "top", "dx": 3, "dy": 2, "fontSize": 10, "color": MUTED}
+                drawn.append(layer(self._lost, "text", style, x=x, y={"value": 0}, text={"field": "text"}))
         heading = {"text": title, "fontSize": 11, "fontWeight": "normal", "color": MUTED, "offset": 4}
         return {"layer": drawn, "width": self._width, "height": HEIGHT, "title": heading}
 

@@ -38,7 +38,8 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
     server = [row for name, trial in drawn for row in server_rows(who, name, trial.timeline, points)]
     end_s = max(row["t"] for row in clients + server)
     hue = {"color": of_contestants(view.order, [panel.contestant]), **strength(view)}
-    panels = Panels(data, hue, (0, end_s), drawn[-1][1].timeline.phases, 760)
+    shown = drawn[-1][1].timeline
+    panels = Panels(data, hue, (0, end_s), shown.phases, 760, shown.marks)
     _add(panels, data, clients, server)
     numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
     median = typical_metric(trial for _, trial in drawn)

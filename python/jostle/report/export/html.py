@@ -32,7 +32,7 @@ MAX_CARDS = 40
 """On a narrow screen, a table of more rows than this stays one, as nobody reads so many cards."""
 
 
-MODULES = ("units", "quantiles", "columns", "heat_map", "trial_figure", "report_trials")
+MODULES = ("units", "quantiles", "columns", "marks", "heat_map", "trial_figure", "report_trials")
 """Of `report/scripts`, each after those that it imports. `jostle web` serves the same files."""
 
 LABELS = {kind.value: outcome_label(kind) for kind in Outcome}

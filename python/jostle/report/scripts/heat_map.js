@@ -2,9 +2,10 @@
 // there were. Above it, a bar for each interval: requests that were due and not yet answered.
 
 import { BINS, PER_DECADE, binOf } from "./columns.js";
+import { labelMarks, paintMarks } from "./marks.js";
 import { duration } from "./units.js";
 
-const LEFT = 68, RIGHT = 46, BAND = 30, GAP = 8, BELOW = 22;
+const LEFT = 68, RIGHT = 46, LABELS = 16, BAND = 30, GAP = 8, BELOW = 22;
 const TEXT = 12;
 
 /** From nothing, which is the background, to the most. A warm ramp would turn brown at its dark end. */
@@ -22,18 +23,18 @@ export class HeatMap {
   /** `onRange(first, last)`: the columns that were chosen by the pointer. */
   constructor(canvas, onRange) {
     this.canvas = canvas;
-    this.shown = { columns: [], end: 1, limits: [] };
+    this.shown = { columns: [], end: 1, limits: [], marks: [] };
     this.range = null;
     this.listen(onRange);
     new ResizeObserver(() => this.paint()).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
   }
 
-  /** `columns`: as `drawn` makes them; `end`: of the axis, in µs; `limits`: { seconds, text } of lines. All are
-   * chosen at first. */
-  show(columns, end, limits) {
+  /** `columns`: as `drawn` makes them; `end`: of the axis, in µs; `limits`: { seconds, text } of lines; `marks`: as
+   * in marks.js. All are chosen at first. */
+  show(columns, end, limits, marks) {
     this.range = null;
-    this.shown = { columns, end, limits };
+    this.shown = { columns, end, limits, marks };
     this.paint();
   }
 
@@ -73,6 +74,7 @@ export class HeatMap {
     this.paintCells(to);
     this.paintBand(to, theme);
     this.paintLate(to, theme);
+    this.paintMarks(to, theme);
     this.paintRange(to, theme);
     this.paintAxes(to, theme);
     this.paintLines(to, theme);
@@ -95,25 +97,33 @@ export class HeatMap {
     });
   }
 
+  // Lines through the band and the map, their texts above.
+  paintMarks(to, theme) {
+    const { left, top, width, height } = this.plot(), { marks, end } = this.shown;
+    const x = (at) => left + (width * Math.min(at * 1e6, end)) / end;
+    paintMarks(to, theme, marks, x, this.band(), top + height);
+    labelMarks(to, theme, marks, x, 0, this.canvas.clientWidth);
+  }
+
   paintBand(to, theme) {
-    const { left, width } = this.plot();
+    const { left, width } = this.plot(), above = this.band(), bottom = above + BAND;
     const most = Math.max(0, ...this.shown.columns.map((column) => column.unanswered));
     to.fillStyle = theme.bad;
     for (const column of this.shown.columns) {
       const high = most ? Math.ceil((BAND * column.unanswered) / Math.max(most, 8)) : 0;
       const [x, right] = this.across(column);
-      to.fillRect(x, BAND - high, right - x, high);
+      to.fillRect(x, bottom - high, right - x, high);
     }
     to.fillStyle = theme.muted;
-    to.fillRect(left, BAND, width, 1);
+    to.fillRect(left, bottom, width, 1);
     to.textAlign = "right";
     to.textBaseline = "middle";
-    to.fillText("due, not", left - 6, BAND / 2 - 6);
-    to.fillText("answered", left - 6, BAND / 2 + 8);
+    to.fillText("due, not", left - 6, above + BAND / 2 - 6);
+    to.fillText("answered", left - 6, above + BAND / 2 + 8);
     if (most) {
       to.textAlign = "left";
       to.textBaseline = "top";
-      to.fillText(most.toLocaleString("en-US"), left + width + 5, 0);
+      to.fillText(most.toLocaleString("en-US"), left + width + 5, above);
     }
   }
 
@@ -145,12 +155,13 @@ export class HeatMap {
     const [x] = this.across(first), [, right] = this.across(last);
     to.globalAlpha = 0.6;
     to.fillStyle = theme.surface;
-    to.fillRect(left, 0, x - left, top + height);
-    to.fillRect(right, 0, left + width - right, top + height);
+    const above = this.band(), whole = top + height - above;
+    to.fillRect(left, above, x - left, whole);
+    to.fillRect(right, above, left + width - right, whole);
     to.globalAlpha = 1;
     to.strokeStyle = theme.ink;
     to.lineWidth = 1.5;
-    to.strokeRect(x, 0.75, right - x, top + height - 1.5);
+    to.strokeRect(x, above + 0.75, right - x, whole - 1.5);
   }
 
   paintAxes(to, theme) {
@@ -206,8 +217,13 @@ export class HeatMap {
     }
   }
 
+  // Where the band begins: below the texts of marks, if there are any.
+  band() {
+    return this.shown.marks.length ? LABELS : 0;
+  }
+
   plot() {
-    const top = BAND + GAP;
+    const top = this.band() + BAND + GAP;
     return {
       left: LEFT,
       top,

@@ -3,6 +3,7 @@
 
 import { drawn, figuresOf } from "./columns.js";
 import { HeatMap } from "./heat_map.js";
+import { marksAsText } from "./marks.js";
 import { LEVELS } from "./quantiles.js";
 import { MISSING, count, duration, rate, share } from "./units.js";
 
@@ -15,12 +16,14 @@ export class TrialFigure {
     this.range = null;
     this.canvas = element("canvas", { role: "img" });
     this.said = element("p", { role: "status", className: "said" });
+    this.marked = element("p", { className: "facts" });
     this.ends = [0, 1].map((i) => this.slider(i));
     this.whole = element("button", { type: "button", onclick: () => this.choose(null) }, "Whole run (Esc)");
     this.table = element("tbody");
     this.heads = ["", "in this range", "whole run"].map((text) => element("th", { scope: "col" }, text));
     root.append(
       this.canvas,
+      this.marked,
       element("div", { className: "range" }, ...this.ends.map(({ label }) => label), this.whole),
       this.said,
       element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Figures of the range" },
@@ -31,14 +34,16 @@ export class TrialFigure {
     root.addEventListener("keydown", (event) => event.key === "Escape" && this.choose(null));
   }
 
-  /** `trial`: its columns as recorded, `end` of the axis in µs, what was `offered`, `overloaded`, its `limits`,
+  /** `trial`: its columns as recorded, `end` of the axis in µs, what was `offered`, `overloaded`, its `limits` and `marks`,
    * names of outcomes in `labels`; `whole`: times of the whole trial, if they are known better than from its columns.
    * A range that was chosen stays where it is. */
   show(trial) {
     this.trial = trial;
     this.map.show(trial.columns.map(drawn), trial.end, trial.limits.filter((one) => one.metric in TIMES).map(
       ({ limit, text }) => ({ seconds: limit, text: text.split(" ")[0] }),
-    ));
+    ), trial.marks);
+    this.marked.textContent = marksAsText(trial.marks, duration);
+    this.marked.hidden = !trial.marks.length;
     for (const { input } of this.ends) input.max = trial.columns.length - 1;
     this.choose(this.range);
   }

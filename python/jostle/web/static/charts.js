@@ -1,6 +1,7 @@
 // Charts over the time of a trial. All share one cursor and one selected range.
 
 import uPlot from "./uplot.js";
+import { paintMarks } from "./marks.js";
 import { element } from "./trial_figure.js";
 import { MISSING, duration } from "./units.js";
 
@@ -16,7 +17,7 @@ export class Chart {
    * `stacked`: areas, the last line at the bottom; `onRange([from, to])`: seconds that were chosen, null for none; `onPoint(at)`: those under the pointer.
    */
   constructor(root, { title, lines, write, log = false, stacked = false }, { onRange, onPoint }) {
-    Object.assign(this, { lines, write, log, stacked, onRange, onPoint, data: [[], ...lines.map(() => [])], end: 1, range: null });
+    Object.assign(this, { lines, write, log, stacked, onRange, onPoint, data: [[], ...lines.map(() => [])], end: 1, range: null, marks: [] });
     this.figure = root;
     this.sentence = element("p");
     this.box = element("div", { className: "chart" });
@@ -34,10 +35,11 @@ export class Chart {
     }
   }
 
-  /** `data`: seconds, then the values of each line; null where there is none. `end`: of the axis, in seconds. */
-  show(data, end, sentence) {
+  /** `data`: seconds, then the values of each line; null where there is none. `end`: of the axis, in seconds. `marks`:
+   * as in marks.js. */
+  show(data, end, sentence, marks) {
     const there = JSON.stringify(data.slice(1).map(isThere));
-    Object.assign(this, { data, end });
+    Object.assign(this, { data, end, marks });
     this.figure.hidden = !data.slice(1).some(isThere);
     this.sentence.textContent = sentence;
     if (!this.plot || there !== this.there) this.draw();
@@ -101,10 +103,17 @@ export class Chart {
           value: (_, _value, _line, i) => this.text(i === null ? latest(this.data[line + 1]) : this.data[line + 1][i]),
         })),
       ],
-      hooks: { setSelect: [() => this.chosen()], setCursor: [() => this.pointed()] },
+      hooks: { setSelect: [() => this.chosen()], setCursor: [() => this.pointed()], drawClear: [(plot) => this.mark(plot)] },
     }, this.drawn(), this.box);
     together.sub(this.plot);
     this.select(this.range);
+  }
+
+  // Behind the lines; uPlot draws in pixels of the screen.
+  mark(plot) {
+    const style = getComputedStyle(this.box), { ctx, bbox } = plot;
+    const theme = Object.fromEntries(["ink", "muted", "bad"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    paintMarks(ctx, theme, this.marks, (at) => plot.valToPos(at, "x", true), bbox.top, bbox.top + bbox.height);
   }
 
   /** Put the cursor where the pointer is elsewhere, in seconds; null for nowhere. */

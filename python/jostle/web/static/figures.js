@@ -14,6 +14,7 @@ const STATES = {
 
 const CONNECTION = {
   hidden: "Paused while this tab is hidden.",
+  unable: "This run cannot be followed here.",
   lost: "Nobody answers at this address: the page of jostle has ended, or cannot be reached. Trying again …",
 };
 
@@ -22,6 +23,7 @@ const byId = (id) => document.getElementById(id);
 /** How the run is, and whether anybody tells of it: `what` as `follow` calls it. */
 export function showState(live, what = "open") {
   const { run, trial } = live;
+  byId("unable").hidden = what !== "unable";
   const why = run?.why ? ` ${run.why}.` : "";
   let text = run ? `${STATES[run.status]}${why}` : "Reading the record …";
   if (what !== "open") text = CONNECTION[what] ?? what;

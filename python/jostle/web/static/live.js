@@ -5,6 +5,7 @@ import { checksOf } from "./checks.js";
 import { showFigures, showState, showTrials, showVerdict } from "./figures.js";
 import { controlOf } from "./control.js";
 import { cores, lateness, outcomes, rates, waiting } from "./series.js";
+import { showJournal } from "./journal.js";
 import { follow } from "./stream.js";
 import "./token.js";
 import { TrialFigure, element } from "./trial_figure.js";
@@ -133,6 +134,7 @@ function told(message) {
   if (message.run) {
     live.run = message.run;
     showTrials(message.run, live.trial?.number, watch);
+    showJournal(message.run.journal);
   }
   if (message.trial) {
     const before = live.trial?.number;
@@ -155,8 +157,8 @@ function show() {
   document.getElementById("live").hidden = false;
   const end = Math.max(trial.planned_s ?? 0, trial.over_s);
   map.range = range && inColumns(range);
-  map.show({ columns, end: end * 1e6, limits: trial.limits, offered: trial.rates.offered !== null, overloaded: trial.overloaded, labels: trial.labels, whole: trial.whole });
-  for (const { chart, of } of charts) chart.show(of.data(columns, trial), end, of.sentence(trial));
+  map.show({ columns, end: end * 1e6, limits: trial.limits, marks: trial.marks, offered: trial.rates.offered !== null, overloaded: trial.overloaded, labels: trial.labels, whole: trial.whole });
+  for (const { chart, of } of charts) chart.show(of.data(columns, trial), end, of.sentence(trial), trial.marks);
   showVerdict(trial);
   showFigures(trial);
 }

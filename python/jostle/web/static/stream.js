@@ -1,10 +1,14 @@
 // One stream of events a tab, closed while the tab is hidden: a browser has six connections for all tabs.
 
 /**
- * Calls `told` with each message, and `changed` with "open", "hidden", "lost" or what the server said instead.
- * Returns what ends it.
+ * Calls `told` with each message, and `changed` with "open", "hidden", "lost", "unable" (this browser has no event
+ * streams) or what the server said instead. Returns what ends it.
  */
 export function follow(address, told, changed) {
+  if (!("EventSource" in window)) {
+    changed("unable");
+    return () => {};
+  }
   let source = null;
   let over = false;
 

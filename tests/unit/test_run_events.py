@@ -1,0 +1,55 @@
+"""The journal of a run in sentences, as its page shows it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.live import followed
+from jostle.live.followed import FollowedRun
+from jostle.live.journal import events_of
+from support.synthetic import Trial, closed, lognormal, make_run
+
+STEERED: dict[str, Any] = {
+    "workload": "w",
+    "change": "x2",
+    "by": "page",
+    "at_ns": 1_500_000_000,
+    "unreached": ["generator 2 did not answer"],
+    "what": "rate",
+    "per_s": 200.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"event": "run started", "seed": 7}, ["The run began"]),
+        ({"event": "trial planned", "number": 1, "contestant": "a", "workload": "w", "round": 1}, []),
+        (
+            {"event": "contestant skipped", "contestant": "a", "workload": "w", "why": "no TLS"},
+            ["a is left out of w: no TLS"],
+        ),
+        (
+            {"event": "load steered", "number": 2, "steered": STEERED},
+            ["Trial 2: 200/s from 1.50 s on, by page", "generator 2 did not answer"],
+        ),
+        (
+            {"event": "generator lost", "number": 2, "generator": 1, "of": 2, "at_ns": 5, "why": "killed"},
+            ["Trial 2: generator 1 of 2 was lost: killed"],
+        ),
+        ({"event": "trial ended", "number": 2, "verdict": "valid", "why": ""}, ["Trial 2 ended: valid"]),
+        ({"event": "trial failed", "number": 2, "why": "it\nfell"}, ["Trial 2 failed: it fell"]),
+        ({"event": "run stopped", "why": "stopped by the user"}, ["The run stopped: stopped by the user"]),
+        ({"event": "repeats given up"}, ["No more trials are repeated"]),
+    ],
+)
+def test_a_line_is_a_sentence(entry: Any, told: list[str]) -> None:
+    assert [event.text for event in events_of([{"at": 5, **entry}])] == told
+
+
+def test_of_a_long_run_the_latest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "MAX_EVENTS", 2)
+    run = FollowedRun(make_run(tmp_path, [Trial("a", "w", 1, closed(lognormal(0.1, 0.1), 0.5), 0.5)]))
+    run.read()
+    assert [event.text for event in run.state.events] == ["Trial 1 ended", "The run ended"]
