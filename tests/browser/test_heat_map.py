@@ -109,7 +109,7 @@ def test_what_waits_is_told_while_nothing_is_answered(browser: Browser, file: Pa
 
 
 def test_a_cell_has_the_colour_of_its_count(browser: Browser) -> None:
-    page = with_modules(browser, ["units", "quantiles", "columns", "heat_map"], ["HeatMap"])
+    page = with_modules(browser, ["units", "quantiles", "columns", "marks", "heat_map"], ["HeatMap"])
     page.set_viewport_size({"width": 900, "height": 500})
     differing = page.evaluate(
         """() => {
@@ -121,7 +121,7 @@ def test_a_cell_has_the_colour_of_its_count(browser: Browser) -> None:
             const times = { start: i * 1e5, end: (i + 1) * 1e5, p50: null, p99: null };
             return { ...times, bins, unanswered: i, late: false };
           });
-          map.show(columns, 2e6, []);
+          map.show(columns, 2e6, [], []);
           const to = canvas.getContext("2d");
           const at = (x, y) => `rgb(${[...to.getImageData(x, y, 1, 1).data].slice(0, 3).join(", ")})`;
           const found = [];

@@ -173,7 +173,6 @@ def test_a_run_that_is_over_says_so_to_a_page_that_has_not_heard_of_it(
 ) -> None:
     with going(tmp_path, "--rate", "100/s") as (served, folder, process):
         page = watched(browser, served)
-        page.route("**/events*", lambda route: route.abort())
         page.evaluate(
             "Object.defineProperty(document, 'hidden', { value: true, configurable: true });"
             "document.dispatchEvent(new Event('visibilitychange'))"

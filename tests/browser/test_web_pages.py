@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from jostle.formatting import amount
 from jostle.units import format_count, format_rate
-from support.pages import FOUR, OPEN, QUICK
+from support.pages import AWAY, FOUR, OPEN, QUICK
 from support.real import SILENTLY, jostle_running, recorded, reference_server
 from support.synthetic import Trial, closed, make_run, open_loop
 from support.waiting import eventually
@@ -22,11 +22,13 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
-    """The page on a run of two trials, in the second of which the server stands still for two seconds."""
+    """The page on a run of three trials: in the second the server stands still for two seconds, in the third
+    it is away."""
     base = tmp_path_factory.mktemp("runs")
     trials = [
         Trial(HOSTILE, "w", 1, closed(QUICK, 5.0, clients=4), load=FOUR),
         Trial("b", "w", 1, open_loop(QUICK, 400, 10.0, blocked=[(4.0, 6.0)]), 10.0, 0.25, OPEN),
+        AWAY,
     ]
     run = make_run(base, trials)
     with web(base) as page:
@@ -230,10 +232,10 @@ def test_what_is_marked_is_in_every_picture_and_the_journal_says_when(
     browser: Browser, served: tuple[Served, str]
 ) -> None:
     said: list[str] = []
-    page = watched(browser, f"{served[1]}?trial=2", said, viewport={"width": 1280, "height": 800})
+    page = watched(browser, f"{served[1]}?trial=3", said, viewport={"width": 1280, "height": 800})
     marked = page.locator("#map .facts")
-    expect(marked).to_have_text(re.compile(r"✗ 4\.\d\d s no response · ✓ 6\.\d\d s responses again"))
-    at = float(marked.inner_text().split()[1]) / 10.0
+    expect(marked).to_have_text("✗ 4.25 s no response · ✓ 6.00 s responses again")
+    at = 0.425
     assert marked_share(page, "#map canvas", 68, 68 + 46, at) > 0.5
     left = page.locator("#chart-cores .u-over").evaluate("over => over.offsetLeft")
     width = page.locator("#chart-cores .u-over").evaluate("over => over.offsetWidth")
@@ -245,7 +247,7 @@ def test_what_is_marked_is_in_every_picture_and_the_journal_says_when(
     events = page.locator("#journal li").all_inner_texts()
     assert [re.sub(r"^\d\d:\d\d:\d\d\s*", "", one) for one in events][:2] == [
         "The run ended",
-        "Trial 2 ended: valid",
+        "Trial 3 ended",
     ]
     assert events[-1].endswith("The run began")
     assert said == []

@@ -90,6 +90,46 @@ def test_a_plan_is_checked_as_one_types(browser: Browser, served: Served, target
     page.wait_for_url("**/runs/*", timeout=60_000)
 
 
+def test_each_fault_of_a_plan_is_at_its_line(browser: Browser, served: Served, target: str) -> None:
+    page = starting(browser, served)
+    editor = page.get_by_label("Or a plan")
+    lines = [
+        'title = "x"',
+        'contestants = ["it"]',
+        "[contestant.it]",
+        f'url = "{target}"',
+        "[workload.a]",
+        'request = [{ get = "/" }]',
+        'load = { rate = "fast", for = "1s" }',
+        "[[require]]",
+        'that = "p99 < 3 apples"',
+    ]
+    editor.fill("\n".join(lines))
+    for says, number in (("'fast' is not a rate", 7), ("apples", 9)):
+        problem = page.get_by_role("button", name=says)
+        problem.wait_for()
+        assert problem.inner_text().startswith(f"line {number}: ")
+        problem.click()
+        assert page.evaluate("getSelection().toString()") == lines[number - 1]
+    editor.fill("\n".join(lines[:-2]).replace("fast", "900000000/s"))
+    problem = page.get_by_role("button", name="is beyond this machine")
+    problem.wait_for()
+    assert problem.inner_text().startswith("line 7: 900,000,000/s is beyond this machine: ")
+    assert page.get_by_role("button", name="Start the plan").is_disabled()
+
+
+def test_a_rate_beyond_the_machine_is_refused_at_its_field(
+    browser: Browser, served: Served, target: str
+) -> None:
+    page = starting(browser, served)
+    page.get_by_label("URL").fill(target)
+    rate = page.get_by_label("or a rate")
+    rate.fill("900000000/s")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.locator("#rate-wrong")).to_contain_text("at most", timeout=30_000)
+    assert rate.get_attribute("aria-invalid") == "true"
+
+
 def test_without_the_token_nothing_starts(browser: Browser, served: Served, target: str) -> None:
     page = starting(browser, served, "wrong")
     page.get_by_label("URL").fill(target)

@@ -315,8 +315,34 @@ def test_what_is_posted_and_is_no_change_is_told_so(finished: tuple[Served, str]
     )
 
 
+def test_a_run_is_stopped_by_who_has_the_token(tmp_path: Path) -> None:
+    with (
+        reference_server("workers") as url,
+        beside("hit", f"{url}/work?us=1000", "--rate", "100/s", "-d", "5m", "--into", tmp_path) as (
+            load,
+            served,
+        ),
+    ):
+        run = newest(served)
+        with watching(served, f"{run}/events") as events:
+            next(events)
+            assert changed(served, f"{run}/stop", b"", "wrong") == (401, "")
+            assert changed(served, f"{run}/stop", b"") == (
+                200,
+                "The run stops. What was measured is reported.",
+            )
+            messages = [json.loads(event["data"]) for event in events]
+        out, errors = load.communicate(timeout=60)
+    last = [message["run"] for message in messages if "run" in message][-1]
+    assert (last["status"], last["why"]) == ("stopped", "stopped by the user")
+    assert last["journal"][-1]["text"] == "The run stopped: stopped by the user"
+    assert "stopped" in out + errors
+    assert "Traceback" not in errors
+
+
 def test_a_load_that_is_over_is_not_changed(finished: tuple[Served, str]) -> None:
     served, run = finished
     status, said = changed(served, f"/runs/{run}/steer", b'{"change": "x2"}')
     assert status == 409
     assert "is over: it can be neither changed nor stopped any more" in said
+    assert changed(served, f"/runs/{run}/stop", b"") == (409, said)

@@ -21,6 +21,19 @@ def some_fail(requests: list[Request], share: float, outcome: str = "wrong_statu
     return [replace(one, outcome=outcome) if rng.random() < share else one for one in requests]
 
 
+def server_away(requests: list[Request], start: float, end: float) -> list[Request]:
+    """Nobody can connect who is due between these times."""
+    return [
+        replace(one, outcome="connect_failed", end=one.intended + 0.001)
+        if start <= one.intended < end
+        else one
+        for one in requests
+    ]
+
+
+AWAY = Trial("c", "w", 1, server_away(open_loop(QUICK, 400, 10.0), 4.0, 6.0), 10.0, 0.25, OPEN)
+"""From 4.25 s to 6.00 s no response comes."""
+
 TRIALS = {
     "closed loop": Trial("a", "w", 1, closed(QUICK, 5.0, clients=4), load=FOUR),
     "failures": Trial("a", "w", 1, some_fail(closed(QUICK, 5.0, clients=4), 0.02), load=FOUR),

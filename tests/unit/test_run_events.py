@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 
+from jostle.analysis.trials.marks import of_lost
+from jostle.generator.api import Lost
 from jostle.live import followed
 from jostle.live.followed import FollowedRun
 from jostle.live.journal import events_of
+from jostle.record import RunRecord
+from jostle.runner.observer import IntervalRecorded, RunEvent
+from support.fakes import laboratory
 from support.synthetic import Trial, closed, lognormal, make_run
 
 STEERED: dict[str, Any] = {
@@ -53,3 +58,23 @@ def test_of_a_long_run_the_latest_are_kept(tmp_path: Path, monkeypatch: pytest.M
     run = FollowedRun(make_run(tmp_path, [Trial("a", "w", 1, closed(lognormal(0.1, 0.1), 0.5), 0.5)]))
     run.read()
     assert [event.text for event in run.state.events] == ["Trial 1 ended", "The run ended"]
+
+
+def test_a_lost_generator_is_in_the_journal_and_marked_while_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = laboratory(tmp_path / "runs", monkeypatch)
+    seen: list[Any] = []
+
+    def observe(event: RunEvent) -> None:
+        if isinstance(event, IntervalRecorded) and event.planned.number == 1:
+            run = FollowedRun(lab.folder)
+            run.read()
+            seen.append([mark.text for mark in of_lost(run.state.trials[0].lost)])
+
+    lab.observer = observe
+    lab.executor.loads = [lambda: lab.executor.started[0].lost.append(Lost(1, 2, 1_500_000_000, "killed"))]
+    lab.run(lab.plan())
+    assert seen == [[], [], ["generator 1 of 2 lost"]]
+    events = [line["event"] for line in RunRecord.open(lab.folder).journal]
+    assert events.count("generator lost") == 1

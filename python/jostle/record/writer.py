@@ -61,6 +61,7 @@ class RunWriter:
         self._version = version
         self._secrets = secrets
         held = os.open(folder / JOURNAL, os.O_RDONLY)
+        self._lost: set[tuple[int, int, int, str]] = set()
         weakref.finalize(self, os.close, held)
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -132,6 +133,16 @@ class RunWriter:
         self.journal("load steered", number=number, steered=steered)
         with written(self.folder), open_to_append(trial / STEERED) as file:
             append_line(file, to_line(_fit(steered, self._secrets)), sync=True)
+
+    def generators_lost(self, number: int, lost: Iterable[LostGenerator]) -> None:
+        """Append to the journal those generators of a trial that it does not have yet, or not with their
+        successor.
+        """
+        for one in lost:
+            told = (number, one["generator"], one["at_ns"], one.get("moved_to", ""))
+            if told not in self._lost:
+                self._lost.add(told)
+                self.journal("generator lost", number=number, **one)
 
     def journal_start(self, **fields: Any) -> None:
         """Append the event "run started", with the checksums of the files that say what is run, and where."""

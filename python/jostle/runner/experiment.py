@@ -505,8 +505,7 @@ class _Session:
 
         trial = TrialRecord(folder)
         validity = judge(trial) if trial.status == "ended" else None
-        for lost in trial.generators_lost:
-            self.writer.journal("generator lost", number=planned.number, **lost)
+        self.writer.generators_lost(planned.number, trial.generators_lost)
         fields: dict[str, Any] = {"number": planned.number, "why": trial.why}
         if validity is not None:
             fields["verdict"] = validity.verdict

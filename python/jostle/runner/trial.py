@@ -449,7 +449,7 @@ def _measure(
                     context.desk.trial(context.planned, spec, running, record.folder),
                     _watched(context, servers, record.folder, running),
                 ):
-                    ending = _record_load(context, record, servers, load, stop)
+                    ending = _record_load(context, record, servers, load, running, stop)
                 running.pull()
         except ExecutorLost as error:
             _finish(record, _Ending("cut short", str(error)), running)
@@ -468,12 +468,20 @@ def _measure(
 
 
 def _record_load(
-    context: TrialContext, record: TrialWriter, servers: _Servers, load: _Load, stop: Stop
+    context: TrialContext,
+    record: TrialWriter,
+    servers: _Servers,
+    load: _Load,
+    running: Running,
+    stop: Stop,
 ) -> _Ending:
     answered, end_ns, unfinished = 0, 0, 0
     try:
         for interval in load:
             context.observe(record.write_interval(interval), record.folder)
+            context.writer.generators_lost(
+                context.planned.number, (lost.as_record() for lost in running.lost)
+            )
             answered += sum(s["outcomes"].get(Outcome.OK, 0) for s in interval["series"] if not s["workload"])
             end_ns = interval["end_ns"]
             unfinished += sum(

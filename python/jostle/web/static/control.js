@@ -15,6 +15,7 @@ const NAMES = { rate: "requests per second", clients: "clients" };
 /** `run`: the address of the run. Returns what shows the bar while something can be changed. */
 export function controlOf(run) {
   let load = null, stopping = false;
+  byId("change-box").open = !matchMedia("(max-width: 40rem)").matches; // there it would cover what it changes
 
   const slider = new LogSlider(byId("control-slider"), number, (value) => (load?.what === "rate" ? rate(value) : count(value)));
 
