@@ -44,7 +44,7 @@ STEERED: dict[str, Any] = {
             ["Trial 2: generator 1 of 2 was lost: killed"],
         ),
         ({"event": "trial ended", "number": 2, "verdict": "valid", "why": ""}, ["Trial 2 ended: valid"]),
-        ({"event": "trial failed", "number": 2, "why": "it\nfell"}, ["Trial 2 failed: it fell"]),
+        ({"event": "trial failed", "number": 2, "why": "it\nfell"}, ["Trial 2 failed: it·fell"]),
         ({"event": "run stopped", "why": "stopped by the user"}, ["The run stopped: stopped by the user"]),
         ({"event": "repeats given up"}, ["No more trials are repeated"]),
     ],

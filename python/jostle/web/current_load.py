@@ -65,7 +65,7 @@ class CurrentLoad:
                 begin, end = self._beginning(number), step.get("to")
                 if begin is None or end is None or not length_s:
                     return begin
-                return begin + (end - begin) * min(1.0, at_s / length_s)
+                return begin + (float(end) - begin) * min(1.0, at_s / length_s)
             at_s -= length_s
         return None
 
