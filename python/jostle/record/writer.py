@@ -60,8 +60,8 @@ class RunWriter:
         self.folder = folder
         self._version = version
         self._secrets = secrets
-        held = os.open(folder / JOURNAL, os.O_RDONLY)
         self._lost: set[tuple[int, int, int, str]] = set()
+        held = os.open(folder / JOURNAL, os.O_RDONLY)
         weakref.finalize(self, os.close, held)
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
