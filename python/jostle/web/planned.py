@@ -9,7 +9,8 @@ from typing import Any
 from jostle.errors import PlanError, StartRefused, UserError
 from jostle.generator.files_and_ports import generator_processes
 from jostle.generator.highest_rate import HighestRate
-from jostle.generator.spec import Address, engine_spec
+from jostle.generator.spec.address import Address
+from jostle.generator.spec.run import engine_spec
 from jostle.host.cores import available_cores
 from jostle.plan.hit.plan import WORKLOAD, hit_plan
 from jostle.plan.loading import parse_plan, to_toml
