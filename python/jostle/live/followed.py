@@ -1,20 +1,20 @@
 """A run that is read while it is written: what its journal says so far, and its trials."""
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from jostle.errors import NotARun
 from jostle.live.journal import Event, events_of
 from jostle.live.span import WHOLE, Span
 from jostle.live.trial import RunningTrial
 from jostle.record import RunRecord, TrialRecord
-from jostle.record.folder import folders_inside
+from jostle.record.folder import folders_inside, is_run
 from jostle.record.growing import GrowingIntervals
 from jostle.record.journal_line import JournalEntry
-from jostle.record.jsonl import read_on
+from jostle.record.jsonl import parse, read_lines
 from jostle.record.layout import JOURNAL
 from jostle.record.lost_generator import LostGenerator
 from jostle.record.verdict import Verdict
@@ -54,9 +54,10 @@ class RunState:
     newest: int | None = None
     """The number of the trial that began last."""
     status: str = "running"
-    """"ended", "stopped" (by the user, say), "killed" (its journal just ends) or "gone" (no folder)."""
+    """"ended", "stopped" (by the user, say), "killed" (its journal just ends), "damaged" (it cannot be read
+    on) or "gone" (it is not there any more)."""
     why: str = ""
-    """Why it stopped."""
+    """Why it stopped, or what is damaged."""
     events: Sequence[Event] = ()
     """What happened in it lately, in order."""
 
@@ -74,17 +75,22 @@ class FollowedRun:
     def read(self) -> bool:
         """Whether the state is another one than before."""
         before = self.state
-        with contextlib.suppress(NotARun):  # a damaged journal says no more
-            entries: list[JournalEntry]
-            path, kind = self.folder / JOURNAL, JournalEntry
-            entries, self._read_bytes = read_on(path, kind, self._read_bytes)  # type: ignore[arg-type]
-            for entry in entries:
-                self._add(entry)
-            if entries:
-                self.state = replace(
-                    self.state, events=(*self.state.events, *events_of(entries))[-MAX_EVENTS:]
-                )
-        if not self.folder.is_dir():
+        path, kind = self.folder / JOURNAL, cast("type[JournalEntry]", JournalEntry)
+        entries: list[JournalEntry] = []
+        damage = ""
+        try:
+            for line in read_lines(path, self._read_bytes):
+                entries.append(parse(path, line, kind))
+                self._read_bytes += len(line) + 1
+        except NotARun as error:
+            damage = error.message
+        for entry in entries:
+            self._add(entry)
+        if entries:
+            self.state = replace(self.state, events=(*self.state.events, *events_of(entries))[-MAX_EVENTS:])
+        if damage:
+            self.state = replace(self.state, status="damaged", why=damage)
+        if not is_run(self.folder):
             self.state = replace(self.state, status="gone")
         elif self.state.status in ("running", "killed"):
             going = self.record.being_written

@@ -121,6 +121,9 @@ async def _said(_: Request, error: HTTPException) -> Response:
     return PlainTextResponse(f"{error.detail}\n", error.status_code)
 
 
-async def _failed(_: Request, error: JostleError) -> Response:
-    """A mistake of the user, or what was asked for is gone."""
-    return page("failed", 404 if isinstance(error, NotARun) else 400, title="jostle", error=error)
+async def _failed(request: Request, error: JostleError) -> Response:
+    """A mistake of the user, or what was asked for is gone: as a page for who opens one, or as a sentence."""
+    status = 404 if isinstance(error, NotARun) else 400
+    if "text/html" in request.headers.get("accept", ""):
+        return page("failed", status, title="jostle", error=error)
+    return PlainTextResponse(f"{error.message}\n", status)

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse, Response
 
 from jostle.errors import NotARun
-from jostle.record.layout import EXPLAINED
+from jostle.record.jsonl import read_bytes
 
 if TYPE_CHECKING:
     from jostle.record import RunRecord
     from jostle.report.document import Document
 
-__all__ = ["compared_page", "explained_in", "explained_page", "report_page"]
+__all__ = ["compared_page", "page_in", "pages_in", "report_page", "sandboxed"]
 
 POLICY = (
     "sandbox allow-scripts allow-popups; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+MAX_PAGE_BYTES = 32 << 20
+"""Of a page that was kept."""
 
 
 def report_page(folder: Path) -> Response:
@@ -35,7 +38,7 @@ def report_page(folder: Path) -> Response:
         from jostle.analysis.run import analyse
 
         found = document_of(analyse(record), trials=record.trials)
-    return _sandboxed(render(found, Form.html))
+    return sandboxed(render(found, Form.html))
 
 
 def _capacity(record: "RunRecord") -> "Document | None":
@@ -57,20 +60,22 @@ def compared_page(first: Path, second: Path) -> Response:
     from jostle.api import compare
     from jostle.report import Form, document_of, render
 
-    return _sandboxed(render(document_of(compare(first, second).result), Form.html))
+    return sandboxed(render(document_of(compare(first, second).result), Form.html))
 
 
-def explained_in(folder: Path) -> list[str]:
-    """The contestants of the run that were explained, as their pages are called."""
-    return sorted(path.stem for path in (folder / EXPLAINED).glob("*.html") if not path.is_symlink())
+def pages_in(folder: Path) -> list[str]:
+    """The names of the pages that jostle made in a folder; links are left out, as they may lead elsewhere."""
+    return sorted(path.name for path in folder.glob("*.html") if not path.is_symlink())
 
 
-def explained_page(folder: Path, name: str) -> Response:
-    """How a contestant behaves. Raises NotARun."""
-    if name not in explained_in(folder):
-        raise NotARun(f"{name!r} was not explained in this run", "jostle explain URL explains a server")
-    return _sandboxed((folder / EXPLAINED / f"{name}.html").read_text(encoding="utf-8"))
+def page_in(folder: Path, name: str) -> str:
+    """One of these pages. Raises NotARun."""
+    content = read_bytes(folder / name, MAX_PAGE_BYTES) if name in pages_in(folder) else None
+    if content is None:
+        raise NotARun(f"there is no page {name!r} in {folder.name}", "jostle explain URL explains a server")
+    return content.decode("utf-8", "replace")
 
 
-def _sandboxed(text: str) -> Response:
+def sandboxed(text: str) -> Response:
+    """A document as the response."""
     return HTMLResponse(text, headers={"content-security-policy": POLICY})

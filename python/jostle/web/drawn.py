@@ -76,7 +76,6 @@ def drawn_trial(
             {"at": format_duration(one["at_ns"] / 1e9), "what": described(one), "by": one["by"]}
             for one in state.steered
         ],
-        "damage": trial.damage,
         "reading": trial.behind,
     }
 

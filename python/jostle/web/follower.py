@@ -42,6 +42,7 @@ class Follower:
         self._wanted: Counter[int | None] = Counter()
         self._changed = asyncio.Condition()
         self._reading = asyncio.Lock()
+        self._looked = False
         self._finished = False
         self._task: asyncio.Task[None] | None = None
         self._messages: dict[tuple[int | None, Place], tuple[Place, str] | None] = {}
@@ -65,6 +66,8 @@ class Follower:
 
     async def _next(self, number: int | None, place: Place) -> tuple[Place, str] | None:
         async with self._changed:
+            while not self._looked:
+                await self._changed.wait()
             while (message := self._message(number, place)) is None and not self._finished:
                 await self._changed.wait()
         return message
@@ -80,7 +83,8 @@ class Follower:
 
     async def _look(self) -> None:
         async with self._reading:
-            if await asyncio.to_thread(self._read):
+            if await asyncio.to_thread(self._read) or not self._looked:
+                self._looked = True
                 self._messages.clear()
                 async with self._changed:
                     self._changed.notify_all()
@@ -119,7 +123,11 @@ class Follower:
                 return False
             self._trials[key] = WatchedTrial(self._run.record, trial)
         places = (place for place in self._run.state.trials if (place.number, place.attempt) == key)
-        return any(self._trials[key].read(place) for place in places)
+        trial = self._trials[key]
+        undamaged = not trial.damage
+        new = any(trial.read(place) for place in places)
+        self._known += undamaged and bool(trial.damage)
+        return new
 
     def _key(self, number: int | None) -> Attempt | None:
         """Of the trial that is watched."""
@@ -143,7 +151,8 @@ class Follower:
         after = Place(self._known, trial, attempt)
         content: dict[str, Any] = {}
         if place.known != self._known:
-            content["run"] = drawn_run(self._run)
+            damage = "" if watched is None else watched.damage
+            content["run"] = {**drawn_run(self._run), "damage": damage}
         if watched is not None and watched.known is not None:
             state, drawn = watched.known
             complete = max(0, len(state.columns) - 1)

@@ -11,7 +11,9 @@ from starlette.routing import Route
 
 from jostle.analysis.history import indexed
 from jostle.errors import NotARun, PlanError
-from jostle.web.documents import compared_page, explained_page
+from jostle.record.layout import EXPLAINED
+from jostle.web.documents import compared_page, page_in, sandboxed
+from jostle.web.explanations import explanations_in, kept_explanation
 from jostle.web.listed import Listed, listed
 from jostle.web.pages import page
 from jostle.web.runs import Runs
@@ -30,13 +32,19 @@ class Library:
             Route("/compare", self._compare),
             Route("/trend", self._trend),
             Route("/runs/{run}/explained/{name}", self._explained),
+            Route("/explained/{folder}/{name}", self._kept),
             Route("/runs/{run}/delete", self._delete, methods=["POST"]),
         ]
 
     async def _list(self, _: Request) -> Response:
         found = await asyncio.to_thread(self._listed)
         return page(
-            "library", title="Runs", runs=found, folder=str(self._runs.base), may_start=self._may_start
+            "library",
+            title="Runs",
+            runs=found,
+            explanations=[] if self._runs.only else await asyncio.to_thread(explanations_in, self._runs.base),
+            folder=str(self._runs.base),
+            may_start=self._may_start,
         )
 
     def _listed(self) -> list[Listed]:
@@ -66,8 +74,16 @@ class Library:
         return page("trend", title=title, trends=drawn_trends(chosen), count=len(chosen))
 
     async def _explained(self, request: Request) -> Response:
-        folder = self._runs.existing(request.path_params["run"])
-        return await asyncio.to_thread(explained_page, folder, request.path_params["name"])
+        """How a contestant of a run behaves."""
+        folder = self._runs.existing(request.path_params["run"]) / EXPLAINED
+        return sandboxed(await asyncio.to_thread(page_in, folder, f"{request.path_params['name']}.html"))
+
+    async def _kept(self, request: Request) -> Response:
+        """How a server behaves that was explained by itself."""
+        folder, name = request.path_params["folder"], request.path_params["name"]
+        if self._runs.only:
+            raise NotARun("this page shows one run alone", "jostle web FOLDER shows all that is in it")
+        return sandboxed(await asyncio.to_thread(kept_explanation, self._runs.base, folder, name))
 
     async def _delete(self, request: Request) -> Response:
         folder = self._runs.existing(request.path_params["run"])

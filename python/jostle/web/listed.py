@@ -8,11 +8,12 @@ from jostle.analysis.history import METRICS, IndexedRun
 from jostle.errors import NotARun
 from jostle.formatting import formatted, percent
 from jostle.record import RunRecord
+from jostle.record.layout import EXPLAINED
 from jostle.record.verdict import Verdict
 from jostle.report.history import started
 from jostle.report.sections.verdict_marks import verdict_mark
 from jostle.text import one_line
-from jostle.web.documents import explained_in
+from jostle.web.documents import pages_in
 
 __all__ = ["Figure", "Listed", "listed"]
 
@@ -45,6 +46,7 @@ class Listed:
     figures: Sequence[Figure] = ()
     """Those of `METRICS`, then the share that failed: of the first contestant's first workload."""
     explained: Sequence[str] = ()
+    """The contestants whose explanations are kept in it, as their pages are called."""
     damage: str = ""
     """Why it cannot be read."""
 
@@ -80,7 +82,7 @@ def _row(folder: Path, entry: IndexedRun) -> Listed:
         going=going,
         part=not entry.complete and not going,
         figures=figures,
-        explained=explained_in(folder),
+        explained=[name.removesuffix(".html") for name in pages_in(folder / EXPLAINED)],
     )
 
 

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from jostle.errors import NotARun
 from jostle.record.folder import read_host
+from jostle.text import reason
 from jostle.web.pages import page
 from jostle.web.planned import Problem, plan_of_form, problems_of
 from jostle.web.posted import posted
@@ -64,8 +65,15 @@ class Start:
         text = await posted(request, "plan", str, MAX_BYTES)
         if problems := await asyncio.to_thread(problems_of, text, self._runs.base):
             return JSONResponse({"problems": _as_data(problems)}, 400)
-        plan = await asyncio.to_thread(self._kept, text)
-        said = self._starter.run(plan, self._runs.base)
+        try:
+            plan = await asyncio.to_thread(self._kept, text)
+            said = self._starter.run(plan, self._runs.base)
+        except BrokenPipeError:
+            problem = Problem("the process that starts runs has ended: end jostle web, and start it again")
+            return JSONResponse({"problems": _as_data([problem])}, 500)
+        except OSError as error:
+            problem = Problem(f"the plan cannot be kept in {self._runs.base / PLANS}: {reason(error)}")
+            return JSONResponse({"problems": _as_data([problem])}, 507)
         ends_s = time.monotonic() + APPEARS_S
         while time.monotonic() < ends_s:
             if name := await asyncio.to_thread(self._begun, plan):

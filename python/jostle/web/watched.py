@@ -23,6 +23,8 @@ class WatchedTrial:
     def __init__(self, run: RunRecord, trial: FollowedTrial) -> None:
         self._run, self._trial = run, trial
         self._over = False
+        self.damage = ""
+        """Why no more can be said of it."""
         self.known: tuple[TrialState, Mapping[str, Any]] | None = None
         """Its state, and how all but its columns is drawn; None before the first interval."""
 
@@ -33,6 +35,17 @@ class WatchedTrial:
 
     def read(self, place: TrialPlace) -> bool:
         """Whether there was anything new. `place`: what the journal says of it."""
+        if self.damage:
+            return False
+        try:
+            new = self._read(place)
+        except NotARun as error:
+            self.damage = error.message
+            return True
+        self.damage = self.damage or self._trial.damage
+        return new or bool(self.damage)
+
+    def _read(self, place: TrialPlace) -> bool:
         new = self._trial.read()
         over = place.status == "ended" and not self._trial.behind
         if not new and over == self._over:
@@ -40,6 +53,8 @@ class WatchedTrial:
         self._over = over
         state = self._trial.running.state()
         if state is None:
+            if over:
+                raise NotARun(self._trial.damage or f"trial {place.number} has no interval that can be read")
             return False
         final = self._judged if over else None
         drawn = drawn_trial(state, self._trial, self._limits, final)
@@ -58,10 +73,11 @@ class WatchedTrial:
 
     @cached_property
     def _judged(self) -> Any:
-        """The verdict on the whole trial, as in its report."""
+        """The verdict on the whole trial, as in its report; None if it is damaged."""
         from jostle.analysis.run import judge
 
         try:
             return judge(TrialRecord(self._trial.folder))
-        except NotARun:
+        except NotARun as error:
+            self.damage = error.message
             return None

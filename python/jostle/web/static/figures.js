@@ -9,6 +9,7 @@ const STATES = {
   ended: "The run has ended.",
   stopped: "The run was stopped.",
   killed: "The run ended without a word: jostle was killed, or could write no more.",
+  damaged: "The record of the run cannot be read any further:",
   gone: "The folder of the run is gone. What was read of it stays here until you leave.",
 };
 
@@ -28,7 +29,7 @@ export function showState(live, what = "open") {
   let text = run ? `${STATES[run.status]}${why}` : "Reading the record …";
   if (what !== "open") text = CONNECTION[what] ?? what;
   else if (run?.status === "running" && !trial) text = "The run goes on; no load is sent at the moment.";
-  if (trial?.damage) text += ` ${trial.damage}.`;
+  if (run?.damage) text += ` ${run.damage}.`;
   if (byId("state").textContent !== text) byId("state").textContent = text;
 }
 
