@@ -21,7 +21,7 @@ from jostle.web.events import MAX_VIEWERS
 from support.real import SILENTLY, Jostle, jostle_running, recorded, reference_server
 from support.synthetic import Trial, closed, lognormal, make_run
 from support.waiting import eventually
-from support.web import Served, get, watching, web
+from support.web import Served, get, newest, posted, watching, web
 
 
 @pytest.fixture(scope="module")
@@ -197,18 +197,6 @@ def beside(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], Serv
         yield process, Served(found[1], found[2], 0)
 
 
-def newest(served: Served) -> str:
-    """The address of the run that goes on."""
-    found: dict[str, str] = {}
-
-    def redirected() -> bool:
-        found.update(get(served, "/live")[1])
-        return "location" in found
-
-    eventually(redirected, "there is no run that goes on")
-    return found["location"]
-
-
 def is_served(served: Served) -> bool:
     try:
         return get(served, "/runs")[0] == 200
@@ -268,14 +256,8 @@ def test_a_run_whose_folder_goes_away_is_told_so(tmp_path: Path) -> None:
 
 def changed(served: Served, path: str, content: bytes, token: str | None = None) -> tuple[int, str]:
     """The response to a change, and what it says."""
-    headers = {"Jostle-Token": served.token if token is None else token}
-    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
-    with contextlib.closing(connection):
-        connection.request("POST", path, content, headers)
-        response = connection.getresponse()
-        text = response.read().decode()
-        in_json = response.getheader("content-type", "").startswith("application/json")
-        return response.status, json.loads(text)["said"] if in_json else text
+    status, text = posted(served, path, content, token)
+    return status, json.loads(text)["said"] if text.startswith("{") else text
 
 
 def test_a_load_is_changed_by_who_has_the_token(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from support.real import jostle_running
+from support.waiting import eventually
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["Served", "get", "opened", "watching", "web"]
+__all__ = ["Served", "get", "newest", "opened", "posted", "watching", "web"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,29 @@ def watching(
                     event = {}
 
         yield events()
+
+
+def newest(served: Served) -> str:
+    """The address of the run that goes on."""
+    found: dict[str, str] = {}
+
+    def redirected() -> bool:
+        found.update(get(served, "/live")[1])
+        return "location" in found
+
+    eventually(redirected, "there is no run that goes on")
+    return found["location"]
+
+
+def posted(served: Served, path: str, content: Any, token: str | None = None) -> tuple[int, str]:
+    """The response to bytes or to data as JSON, by who has the token unless another one is given."""
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    headers = {"Jostle-Token": served.token if token is None else token}
+    connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=60)
+    with contextlib.closing(connection):
+        connection.request("POST", path, body, headers)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
 
 
 def opened(browser: "Browser", url: str, said: list[str], **context: Any) -> "Page":
