@@ -123,10 +123,10 @@ class Follower:
                 return False
             self._trials[key] = WatchedTrial(self._run.record, trial)
         places = (place for place in self._run.state.trials if (place.number, place.attempt) == key)
-        trial = self._trials[key]
-        undamaged = not trial.damage
-        new = any(trial.read(place) for place in places)
-        self._known += undamaged and bool(trial.damage)
+        watched = self._trials[key]
+        undamaged = not watched.damage
+        new = any(watched.read(place) for place in places)
+        self._known += undamaged and bool(watched.damage)
         return new
 
     def _key(self, number: int | None) -> Attempt | None:
