@@ -16,8 +16,10 @@ NOT_WRITABLE='Permission denied|Read-only file system'
 failed() {
     local what=$1 said=$2 why
     if why=$(grep -m1 -E "$NOT_WRITABLE" <<<"$said"); then
+        # cargo names the file some lines before
+        [[ $why = */* ]] || why="$(grep -m1 -B4 -E "$NOT_WRITABLE" <<<"$said" | grep -m1 /): ${why#"${why%%[! ]*}"}"
         fail "$what failed, because a file may not be written: ${why#"${why%%[! ]*}"}" \
-            "let $(id -un) write there, or name other folders: CARGO_HOME, UV_CACHE_DIR, TMPDIR"
+            "let $(id -un) write there, or name other folders: CARGO_HOME, UV_CACHE_DIR, RUSTUP_HOME, TMPDIR"
     fi
     if why=$(grep -m1 -E "$NO_NETWORK" <<<"$said"); then
         fail "$what failed, because nothing could be downloaded: ${why#"${why%%[! ]*}"}" \

@@ -31,15 +31,19 @@ ensure_rust
 
 # The engine and the reference servers are compiled while Python's packages are downloaded; building the project, below,
 # finds them compiled.
-compiled=$(mktemp)
+compiled=$(mktemp 2>&1) || failed "making a temporary file" "$compiled"
 cargo "build-$profile" --quiet 2>"$compiled" &
 building=$!
 trap 'kill "$building" 2>/dev/null || true; rm -f "$compiled"' EXIT
 ensure_uv
-.tools/bin/uv python find >/dev/null 2>&1 ||
-    fail "jostle needs Python $(sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml) or later, and python3 is $(
-        python3 --version 2>&1 | cut -d' ' -f2
-    )" "install a later one beside it, and try again"
+found=$(.tools/bin/uv python find 2>&1) || case $found in
+    *"No interpreter found"*)
+        fail "jostle needs Python $(sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml) or later, and python3 is $(
+            python3 --version 2>&1 | cut -d' ' -f2
+        )" "install a later one beside it, and try again"
+        ;;
+    *) failed "looking for Python" "$found" ;;
+esac
 sync() { .tools/bin/uv sync --locked --quiet "${chosen[@]}" "$@"; }
 # Bytecode is compiled now, beside the engine, and not after it: where Python may not write bytecode, every start of
 # the command would compile it all again.

@@ -56,15 +56,17 @@ Caused by:
 ERROR: No matching distribution found for uv""",
 }
 NOT_WRITABLE = {
-    "cargo": """error: failed to open: `/caches/cargo/registry/.package-cache`
+    "cargo": """error: failed to create directory `/caches/cargo/registry/cache/an.index`
 
 Caused by:
-  failed to create directory `/caches/cargo/registry`: Permission denied (os error 13)""",
+  Permission denied (os error 13)""",
     "uv": """error: Failed to initialize cache at `/caches/uv`
   cause: failed to create directory `/caches/uv`: Permission denied (os error 13)""",
     "python3": "PermissionError: [Errno 13] Permission denied: '/caches/.tools'",
 }
 STEPS = [("cargo", "build*"), ("uv", "sync*"), ("python3", '*"pip install"*')]
+WRITING_STEPS = [*STEPS, ("uv", '"python find"')]
+"""Looking for a Python writes into the cache, too."""
 
 
 class Machine:
@@ -202,13 +204,23 @@ def test_where_nothing_can_be_downloaded_one_message_is_enough(machine: Machine)
     refused(machine.run("scripts/setup.sh"))
 
 
-@pytest.mark.parametrize(("tool", "when"), STEPS)
+@pytest.mark.parametrize(("tool", "when"), WRITING_STEPS)
 def test_a_cache_that_may_not_be_written(machine: Machine, tool: str, when: str) -> None:
     machine.fails(tool, NOT_WRITABLE[tool], when)
     sentence, remedy = refused(machine.run("scripts/setup.sh"))
     assert "failed, because a file may not be written" in sentence
     assert "/caches/" in sentence
     assert "CARGO_HOME, UV_CACHE_DIR" in remedy
+
+
+def test_a_folder_for_temporary_files_that_may_not_be_written(machine: Machine) -> None:
+    (machine.bin / "mktemp").unlink()  # a link to the real one
+    says = "mktemp: failed to create file via template '/others/tmp.XXXXXXXXXX': Permission denied"
+    machine.script(machine.bin / "mktemp", f'echo "{says}" >&2; exit 1')
+    sentence, remedy = refused(machine.run("scripts/setup.sh"))
+    assert "failed, because a file may not be written" in sentence
+    assert "/others/" in sentence
+    assert "TMPDIR" in remedy
 
 
 def test_what_else_fails_is_shown_whole_with_what_may_help(machine: Machine) -> None:
