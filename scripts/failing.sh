@@ -11,6 +11,7 @@ fail() {
 # As cargo, rustup, pip and uv say it.
 NO_NETWORK='[Ff]ailed to (download|fetch)|[Cc]ould not (download|connect|resolve)|Could not find a version|network failure'
 NOT_WRITABLE='Permission denied|Read-only file system'
+HALF_BUILT='found invalid metadata files|file truncated|file too short'
 
 # failed WHAT SAID: ends the script, with the reason if it is a known one instead of all that was said.
 failed() {
@@ -24,6 +25,9 @@ failed() {
     if why=$(grep -m1 -E "$NO_NETWORK" <<<"$said"); then
         fail "$what failed, because nothing could be downloaded: ${why#"${why%%[! ]*}"}" \
             "is there a network? https_proxy names a proxy, the settings of cargo, pip and uv a mirror"
+    fi
+    if why=$(grep -m1 -E "$HALF_BUILT" <<<"$said"); then
+        fail "$what failed, because an earlier build left broken files: $why" "make clean, and try again"
     fi
     printf '%s\n' "$said" >&2
     fail "$what failed; the lines above say why" \

@@ -8,7 +8,7 @@ ensure_rust() {
     if command -v rustup >/dev/null && ! rustup run "$channel" cargo --version >/dev/null 2>&1; then
         echo "setup: Rust $channel"
         step "installing Rust $channel" \
-            rustup --quiet toolchain install "$channel" --profile minimal --component rustfmt --component clippy
+            rustup --quiet toolchain install "$channel" --no-self-update --profile minimal --component rustfmt --component clippy
     fi
     command -v cargo >/dev/null ||
         fail "Rust is missing" "install it by rustup (https://rustup.rs), and try again in a new shell"

@@ -147,7 +147,9 @@ def test_a_missing_toolchain_is_installed_by_rustup(machine: Machine) -> None:
     machine.script(machine.bin / "rustup", f'case "$1" in run) [ -e toolchain ] ;; *) {install} ;; esac')
     machine.script(machine.bin / "cargo", f"[ -e toolchain ] || exit 1\n{CARGO}")
     assert machine.run("scripts/setup.sh", RUSTUP_AUTO_INSTALL="0").returncode == 0
-    assert "--profile minimal --component rustfmt --component clippy" in machine.did()
+    did = machine.did()
+    assert "--profile minimal --component rustfmt --component clippy" in did
+    assert "--no-self-update" in did  # which fails where rustup is not in CARGO_HOME
     assert machine.run("scripts/setup.sh", RUSTUP_AUTO_INSTALL="0").returncode == 0
     assert machine.did().count("rustup") == 1
 
@@ -224,11 +226,19 @@ def test_a_folder_for_temporary_files_that_may_not_be_written(machine: Machine) 
 
 
 def test_what_else_fails_is_shown_whole_with_what_may_help(machine: Machine) -> None:
-    machine.fails("cargo", "error[E0786]: found invalid metadata files for crate `serde`", "build*")
+    machine.fails("cargo", "error: linking with `cc` failed\n  = note: ld: cannot find -lstdc++", "build*")
     done = machine.run("scripts/setup.sh")
     assert done.returncode == 1
-    assert "error[E0786]: found invalid metadata files" in done.stderr
+    assert "ld: cannot find -lstdc++" in done.stderr
     assert "make clean, and try again" in done.stderr
+
+
+def test_files_that_an_interrupted_build_left_broken(machine: Machine) -> None:
+    says = "error[E0786]: found invalid metadata files for crate `serde`\n" + "error[E0223]: no type\n" * 99
+    machine.fails("cargo", says, "build*")
+    sentence, remedy = refused(machine.run("scripts/setup.sh"))
+    assert "because an earlier build left broken files: error[E0786]" in sentence
+    assert remedy == "  make clean, and try again"
 
 
 @pytest.mark.parametrize("left_out", ["server", "engine"])
