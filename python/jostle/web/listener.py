@@ -18,6 +18,7 @@ PORT = 5678
 """J, O, S, T on the keys of a telephone."""
 
 LOOPBACK = "127.0.0.1"
+MAX_PORT = 65_535
 BACKLOG = 64
 
 SELF_SIGNED = (
@@ -85,8 +86,14 @@ def _check(cert: Path, key: Path) -> None:
 
 
 def _bound(host: str, port: int | None) -> socket.socket:
+    if port is not None and not 0 <= port <= MAX_PORT:
+        raise UserError(f"there is no port {port}", f"choose one from 1024 to {MAX_PORT}")
     try:
         return _on(host, PORT if port is None else port)
+    except TypeError:  # it cannot be encoded
+        raise UserError(
+            f"{host!r} is no name of a machine", "ip address lists the addresses of this one"
+        ) from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE and port is None:
             return _on(host, 0)
@@ -95,7 +102,8 @@ def _bound(host: str, port: int | None) -> socket.socket:
         elif error.errno == errno.EACCES:
             message, hint = f"port {port} is only for root", "choose one from 1024 on"
         else:
-            message, hint = f"{host} is no address of this machine: {reason(error)}", "ip address lists them"
+            message = f"{host} is no address of this machine: {reason(error)}"
+            hint = "ip address lists them"
         raise UserError(message, hint) from None
 
 
