@@ -27,7 +27,7 @@ from jostle.errors import (
 from jostle.plan import parse_plan, to_toml
 from jostle.record import RunRecord
 from jostle.record import writer as writer_module
-from jostle.runner import disk_space
+from jostle.runner import disk_space, experiment
 from jostle.runner.experiment import resume_experiment
 from jostle.runner.observer import IntervalRecorded, RunEvent, RunFolder, TrialEnded, together
 from jostle.runner.resume import unfinished
@@ -340,6 +340,15 @@ def test_a_file_has_no_room(tmp_path: Path) -> None:
     for base in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(UserError, match="file is not a folder"):
             disk_space.free_bytes(base)
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_anything_is_built(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_space.os, "access", lambda *_: False)  # root may write everywhere
+    monkeypatch.setattr(experiment, "_built", lambda *_: pytest.fail("built"))
+    with pytest.raises(UserError, match=f"you may not write in {lab.base.parent}\n"):
+        lab.run(lab.plan(rounds=1))
 
 
 def test_a_folder_that_cannot_be_filled_at_the_start_does_not_stay(

@@ -78,6 +78,7 @@ def race(
     from jostle.cli.execution import run_plan
     from jostle.cli.race_all import race_all
     from jostle.errors import PlanError
+    from jostle.runner.disk_space import check_folder
 
     if everything:
         why = "it runs each experiment as it is"
@@ -97,5 +98,6 @@ def race(
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
         return 0
+    check_folder(into)  # before anything is tuned, which takes a minute
     plan = options.plan(context, scale.experiment(name))
     return run_plan(plan, into, name, seed=seed, output=output)

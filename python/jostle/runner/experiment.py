@@ -40,7 +40,7 @@ from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
 from jostle.redaction.data import secrets_in
 from jostle.runner.budget import Budget
-from jostle.runner.disk_space import check_disk_space, min_bytes
+from jostle.runner.disk_space import check_disk_space, check_folder, min_bytes
 from jostle.runner.duration import load_s
 from jostle.runner.earlier_runs import note_earlier_runs
 from jostle.runner.extra_rounds import plan_repeats
@@ -121,6 +121,7 @@ def experiment_in_turns(
     """As `run_experiment`, in turns with others that share a budget; without `shared`, in one turn."""
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
+    check_folder(base)  # before anything is built
     plan = with_their_labels(plan)
     able = participants(plan)
     find_room(plan, able.contestants, able.cells, executor)
