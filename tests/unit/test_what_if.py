@@ -174,8 +174,10 @@ def test_other_models_that_fit_are_counted(models: int, says: str) -> None:
     assert said.endswith(says)
 
 
-def explanation(folder: Path, **slots: Any) -> Path:
-    """What explain wrote of a pool of four behind a route of 31 ms."""
+def explanation(folder: Path, computes: float | None = None, cores: int | None = None, **slots: Any) -> Path:
+    """What explain wrote of a route of 31 ms of which four are served at a time: a pool, or four processes
+    behind one address. `computes`: for which share of its time it does, on so many `cores`.
+    """
     figures = [
         {
             "name": "slots",
@@ -185,8 +187,48 @@ def explanation(folder: Path, **slots: Any) -> Path:
     ]
     finding = {"topic": "how many at a time", "says": "/orders: four at a time. …", "figures": figures}
     file = folder / "explanation.json"
-    file.write_text(json.dumps({"kind": "jostle explanation", "findings": [finding]}), encoding="utf-8")
+    findings = [finding]
+    if computes is not None:
+        says = f"GET /orders computes for {computes:.0%} of its time."
+        share = {"name": "share", "figure": {"value": computes, "low": None, "high": None, "unit": "share"}}
+        findings.append({"topic": "CPU or waiting", "says": says, "figures": [share]})
+    data = {"kind": "jostle explanation", "findings": findings, "cores": cores}
+    file.write_text(json.dumps(data), encoding="utf-8")
     return file
+
+
+@pytest.mark.parametrize(
+    ("computes", "cores", "per_s", "says"),
+    [
+        (None, None, 8 / 0.031, "would answer at most 258/s (250 to 267), instead of 129/s"),
+        (0.01, 1, 8 / 0.031, "would answer at most 258/s (250 to 267), instead of 129/s (125 to 133)."),
+        (1.0, 4, 4 / 0.031, "It computes for 100 % of its time, and has 4 cores."),
+        (0.5, 2, 4 / 0.031, "It computes for 50 % of its time, and has 2 cores."),
+        (1.0, 16, 8 / 0.031, "It computes for 100 % of its time, which takes as many cores."),
+        (1.0, None, 8 / 0.031, "It computes for 100 % of its time, which takes as many cores."),
+    ],
+)
+def test_more_processes_behind_one_route_help_as_far_as_there_are_cores(
+    tmp_path: Path, computes: float | None, cores: int | None, per_s: float, says: str
+) -> None:
+    found = what_if_explained(explanation(tmp_path, computes, cores), read_changes(["workers=8"]))
+    (figure,) = found.figures
+    assert figure.now is not None
+    assert figure.now.value == pytest.approx(4 / 0.031)
+    assert figure.predicted.value == pytest.approx(per_s)
+    assert says in found.sentences[0].replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_faster_processor_helps_what_computes_behind_a_limit_only(tmp_path: Path) -> None:
+    def per_s(computes: float) -> float | None:
+        found = what_if_explained(explanation(tmp_path, computes), read_changes(["cpu=2x"]))
+        return found.figures[0].predicted.value
+
+    assert per_s(1.0) == pytest.approx(8 / 0.031)
+    assert per_s(0.0) == pytest.approx(4 / 0.031)
+    with pytest.raises(PlanError, match="whether /orders computes or waits is not known") as told:
+        what_if_explained(explanation(tmp_path), read_changes(["cpu=2x"]))
+    assert "--pid" in told.value.hint
 
 
 def test_an_explanation_says_what_a_larger_pool_would_answer(tmp_path: Path) -> None:

@@ -9,7 +9,10 @@ from jostle.capacity import model as models
 from jostle.errors import BadValue
 from jostle.formatting import listed
 
-__all__ = ["KEYS", "WhatIfChanges", "read_changes"]
+__all__ = ["HARDLY", "KEYS", "WhatIfChanges", "read_changes"]
+
+HARDLY = 0.1
+"""What computes for less of its time than this needs no cores for more at a time."""
 
 KEYS = ("workers", "pool", "cpu", "service", "rate", "clients")
 

@@ -18,7 +18,7 @@ from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.trials.data import TrialData
 from jostle.capacity import model as models
 from jostle.capacity.answer import capacity_of
-from jostle.capacity.changes import WhatIfChanges
+from jostle.capacity.changes import HARDLY, WhatIfChanges
 from jostle.capacity.fitted import figures_of, intervals_of, saturated_throughput, split_points
 from jostle.capacity.recorded import RecordedSearch
 from jostle.capacity.search import FITTED
@@ -361,4 +361,7 @@ def _sentences(
             if fitted.knows_cpu
             else " The server's CPU was not watched: as if its requests did nothing but compute."
         )
+    if (changes.workers or 0) > fitted.judged.workers and fitted.knows_cpu and fitted.computes > HARDLY:
+        share = percent(fitted.computes)
+        assumed += f" Requests compute for {share} of their time, which takes as many cores."
     return [*said, assumed]
