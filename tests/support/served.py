@@ -7,7 +7,7 @@ import heapq
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from unittest import mock
 
 from jostle.explain.results import Explanation
@@ -268,10 +268,11 @@ def explained(
     limits: Limits = GENTLE,
     overload: bool = False,
     tell: Tell = silent,
+    cores: int | None = None,
     **headers: str,
 ) -> Explanation:
-    """All probes against a calculated server."""
-    target = target_of(*routes)
+    """All probes against a calculated server. `cores`: how many it has, if jostle started it."""
+    target = replace(target_of(*routes), cores=cores)
     budget = Budget(limits, now=lambda: 0.0)
     looks = look_at(target, **headers)
     sender, command = FakeSender(server, budget), ("jostle", "explain", target.url)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from jostle.cli.explain_all import MAX_S, MIN_S, all_labels, explain_all, share_
 from jostle.contestant import find
 from jostle.errors import MissingRuntime, UnknownName
 from jostle.explain.discipline.candidates import Family
+from jostle.explain.discipline.inference import Decision, Inference, Range
 from jostle.explain.documents.declared import declared, judged
 from jostle.explain.finding import Topic, decided_finding
-from jostle.explain.probes.discipline import SHARED, TO_ITS_END
+from jostle.explain.probes.discipline import SHARED, TO_ITS_END, with_more_cores
 from jostle.explain.results import Explanation, RouteEntry
 from jostle.explain.server.limits import THOROUGH
 from support.served import FAST, HALF, QUARTER, SLOW, Server, explained
@@ -121,6 +123,59 @@ def test_a_table_is_kept_after_each_and_what_is_known_is_not_asked_again(
     assert json.loads((tmp_path / "node.json").read_text())["family"] == "first-come-first-served"
     explain_all(tmp_path, labels, None, examined)
     assert asked == ["node", "go", "node-express", "go", "node-express"]
+
+
+def test_a_table_may_be_made_in_parts(one_worker: Explanation, tmp_path: Path) -> None:
+    def on(day: int) -> Callable[[str, float], Explanation]:
+        began = int(datetime(2026, 11, day, tzinfo=UTC).timestamp() * 1e9)
+        return lambda label, _seconds: replace(one_worker, target=label, started_unix_ns=began)
+
+    assert explain_all(tmp_path, ["node-express"], None, on(24)) is ExitCode.DONE
+    assert explain_all(tmp_path, ["node", "haskell-warp:yields"], None, on(30)) is ExitCode.DONE
+    table = (tmp_path / "explain.md").read_text()
+    rows = [line.split("|") for line in table.splitlines() if line.startswith(("| node", "| haskell"))]
+    assert [(row[1].strip(), row[-2].strip()) for row in rows] == [
+        ("haskell-warp:yields", "2026-11-30"),
+        ("node", "2026-11-30"),
+        ("node-express", "2026-11-24"),
+    ]
+    assert "2026-11-24 to 2026-11-30" in table
+    assert "3 contestants:" in table
+
+
+@pytest.mark.parametrize(
+    ("family", "workers", "cores", "says"),
+    [
+        (Family.LOCKED_THREADS, 1, 1, "Processes of one thread look the same on one core"),
+        (Family.LOCKED_THREADS, 1, None, "Processes of one thread look the same on one core"),
+        (Family.LOCKED_THREADS, 1, 2, ""),
+        (Family.LOCKED_THREADS, 2, 2, ""),
+        (Family.SHARED_QUEUES, 2, 1, "On a core each they would compute side by side."),
+        (Family.SHARING, 1, 1, "whether it would use more cannot be seen"),
+        (Family.SHARING, 2, 2, ""),
+        (Family.FIRST_COME, 1, 1, "whether it would have more workers with more cannot be seen"),
+        (Family.FIRST_COME, 1, 2, ""),
+        (Family.FIRST_COME, 1, None, ""),
+    ],
+)
+def test_what_depends_on_the_cores_that_a_server_had_says_so(
+    family: Family, workers: int, cores: int | None, says: str
+) -> None:
+    number = Range(float(workers), float(workers))
+    inference = Inference(Decision(False), Decision(number), Decision(True), Decision(family), workers=number)
+    told = with_more_cores(family, inference, cores)
+    assert (says in told) if says else (told == "")
+
+
+def test_the_cores_are_named_where_a_server_computes(one_worker: Explanation) -> None:
+    """This one's use of the processor is not known; jostle gave it no cores."""
+    found = one_worker.finding(Topic.DISCIPLINE)
+    assert found is not None
+    assert found.says == "One worker, first come, first served."
+    alone = explained(Server(), FAST, SLOW, HALF, QUARTER, limits=THOROUGH, cores=1)
+    on_one = alone.finding(Topic.DISCIPLINE)
+    assert on_one is not None
+    assert on_one.says.endswith("whether it would have more workers with more cannot be seen.")
 
 
 def test_a_mistake_of_ours_does_not_stop_the_others(

@@ -6,7 +6,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,9 @@ NOT_BEGUN = "its turn has not come"
 
 @dataclass
 class _Course:
-    """The state of all explanations. `why`: the reason for each contestant that has none."""
+    """The state of all explanations. `contestants`: those of the table, in its order. `why`: the reason for
+    each of them that has none.
+    """
 
     folder: Path
     contestants: list[Contestant]
@@ -111,7 +112,8 @@ def explain_all(
 ) -> int:
     """Explain each of `labels`, or all, and write the table into `folder` after each of them.
 
-    `examined(label, seconds)` makes an explanation. Contestants already in `folder` are not measured again.
+    `examined(label, seconds)` makes an explanation. Contestants already in `folder` are not measured again,
+    and stay in the table whether they are named or not.
     One that cannot be started or explained does not stop the others; the table says why. Returns the exit
     code.
     """
@@ -119,13 +121,13 @@ def explain_all(
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
     let_signals_stop_like_ctrl_c()
-    contestants = [find(label) for label in labels or all_labels()]
+    chosen = [find(label) for label in labels or all_labels()]
     with report_written(str(folder), "choose another place for --into"):
         folder.mkdir(parents=True, exist_ok=True)
     cores = len(place(available_cores(), False).server_cores)
-    course = _Course(folder, contestants, cores, {})
+    course = _Course(folder, _with_known(chosen, folder), cores, {})
     stopped = False
-    left = [one for one in contestants if course.known(one) is None]
+    left = [one for one in chosen if course.known(one) is None]
     began = time.monotonic()
     for number, one in enumerate(left):
         passed_s = int(time.monotonic() - began)  # whole seconds: the least budget is enough for the first
@@ -148,13 +150,22 @@ def explain_all(
             traceback.print_exc()
         course.write()
     index = course.write()
-    open_ = [one.label for one in contestants if course.known(one) is None]
+    open_ = [one.label for one in chosen if course.known(one) is None]
     if stopped or open_:
         again = shlex.join([*typed(without="--into"), "--into", str(folder)])
         lacking = f"{plural(len(open_), 'contestant')} without an explanation"
         _say(f"{'stopped; ' if stopped else ''}{lacking}; {again} goes on from here")
     print(f"table     {folder / 'explain.md'}\npage      {index}")
-    return ExitCode.INVALID_RESULT if stopped or len(open_) == len(contestants) else ExitCode.DONE
+    return ExitCode.INVALID_RESULT if stopped or len(open_) == len(chosen) else ExitCode.DONE
+
+
+def _with_known(chosen: Sequence[Contestant], folder: Path) -> list[Contestant]:
+    """Those chosen and those already in `folder`, in the order of the roster."""
+    from jostle.explain.documents.folder import path_in
+
+    names = [one.label for one in chosen]
+    labels = [label for label in all_labels() if label in names or path_in(folder, label, ".json").exists()]
+    return [*map(find, labels), *(one for one in chosen if one.label not in labels)]
 
 
 def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
@@ -168,8 +179,8 @@ def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
 
 
 def _when(entries: "Sequence[ExplainedContestant]") -> str:
-    known = [one.explanation.started_unix_ns for one in entries if one.explanation is not None]
-    return f"{datetime.fromtimestamp(max(known) / 1e9, UTC):%d %b %Y, %H:%M} UTC" if known else ""
+    known = [one.explanation for one in entries if one.explanation is not None]
+    return " to ".join(dict.fromkeys((min(days), max(days)))) if (days := [one.day for one in known]) else ""
 
 
 def _say(line: str) -> None:

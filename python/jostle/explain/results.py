@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from jostle.explain.discipline.burst import Burst
@@ -114,6 +115,11 @@ class Explanation:
     def finding(self, topic: Topic) -> Finding | None:
         """The finding about `topic`, if there is one."""
         return next((finding for finding in self.findings if finding.topic == topic), None)
+
+    @property
+    def day(self) -> str:
+        """On which day it was made, as "2026-11-24"."""
+        return f"{datetime.fromtimestamp(self.started_unix_ns / 1e9, UTC):%Y-%m-%d}"
 
     def as_json(self) -> dict[str, Any]:
         """The explanation as plain data; docs/explanation.schema.json describes the form."""

@@ -78,16 +78,15 @@ READING = (
 
 
 def _table(entries: Sequence[ExplainedContestant]) -> Table:
-    table = Table(
-        "Declared and found", columns("contestant = | declared = | verdict | found = | waiting"), prose=True
-    )
+    heads = columns("contestant = | declared = | verdict | found = | waiting = | asked")
+    table = Table("Declared and found", heads, prose=True)
     for entry in entries:
         one = entry.explanation
         if one is None:
-            table.add(entry.label, entry.declared.says, NOT_ASKED, entry.why, "")
+            table.add(entry.label, entry.declared.says, NOT_ASKED, entry.why, "", "")
             continue
         mark = MARKS[judged(entry.declared, one)]
-        table.add(entry.label, entry.declared.says, mark, _found(one), _says(one, Topic.SLOTS))
+        table.add(entry.label, entry.declared.says, mark, _found(one), _says(one, Topic.SLOTS), one.day)
     return table
 
 

@@ -120,7 +120,11 @@ def discipline(session: Session, inference: Inference) -> Finding:
     if inference.workers is not None:
         high = inference.workers.high
         figures["workers"] = Estimate(inference.workers.low, inference.workers.low, high, "")
-    return decided_finding(topic, words(response.value, inference), evidence, figures)
+    says = words(response.value, inference)
+    computes = session.slow is None or session.slow.cpu_share is None or session.slow.cpu_share >= COMPUTES
+    if computes and (more := with_more_cores(response.value, inference, session.target.cores)):
+        says += f" {more}"
+    return decided_finding(topic, says, evidence, figures)
 
 
 def _in_part(session: Session, inference: Inference) -> tuple[str, str] | None:
@@ -243,6 +247,23 @@ def words(family: Family, inference: Inference) -> str:
                 f"one that takes "
                 f"{_from(inference)} leaves only when all that wait are computed."
             )
+
+
+def with_more_cores(family: Family, inference: Inference, cores: int | None) -> str:
+    """What a server that computes on one core, as far as is known, would look like with more: a sentence;
+    "" if it would look the same.
+    """
+    one = inference.workers is not None and inference.workers.low == inference.workers.high == 1
+    match family:
+        case Family.LOCKED_THREADS if one and cores in (1, None):
+            return "Processes of one thread look the same on one core; on more they compute side by side."
+        case Family.SHARED_QUEUES:
+            return "On a core each they would compute side by side."
+        case Family.SHARING | Family.WATCHDOG | Family.LEAST_ATTAINED if one and cores == 1:
+            return "It had only this core: whether it would use more cannot be seen."
+        case _ if one and cores == 1:
+            return "It had one core: whether it would have more workers with more cannot be seen."
+    return ""
 
 
 def _slices(inference: Inference) -> str:
