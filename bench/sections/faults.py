@@ -22,6 +22,9 @@ RUNS = 3
 FOUND_BAR = 0.80
 PATIENCE_S = 900.0
 
+KEPT = ("paragraph", "absent", "command", "unknown", "seconds", "requests", "pressure")
+"""What is kept of each explanation besides its sentences."""
+
 
 def run(effort: Effort) -> Section:
     if unknown := set(effort.apps) - APPLICATIONS.keys():
@@ -65,7 +68,11 @@ def sample(application: Application, explanation: Mapping[str, Any]) -> dict[str
         "found": result.found,
         "wrong": len(result.wrong),
         "said": [vars(one) for one in result.said],
-        **{key: explanation[key] for key in ("paragraph", "seconds", "requests", "pressure")},
+        "evidence": [
+            {"topic": one["topic"], "says": one["says"], "evidence": one["evidence"]}
+            for one in explanation["findings"]
+        ],
+        **{key: explanation[key] for key in KEPT},
     }
 
 
