@@ -1,13 +1,17 @@
 """Light streams as a server with an event loop would answer them, calculated: what each request computes
-holds up all others, what it waits for does not.
+holds up all others, what it waits for does not; but who has waited needs the loop once more.
 """
 
+import heapq
 import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from jostle.explain.slow_responses.stalls import Requests
+
+WAKING_S = 0.0001
+"""What a request computes that has waited."""
 
 Slow = Callable[[int, float, random.Random], bool]
 """Whether a request is slow: its number among those of its route, when it is sent, and chance."""
@@ -51,23 +55,31 @@ class Loop:
         still = sorted([*self.pauses, *noise])
         free, place, rows = 0.0, 0, []
         numbers = dict.fromkeys(self.routes, 0)
-        for at, name in arrivals:
+        due: list[tuple[float, str, float | None]] = [(at, name, None) for at, name in arrivals]
+        heapq.heapify(due)
+        while due:
+            at, name, sent = heapq.heappop(due)
             asked, number = self.routes[name], numbers[name]
-            numbers[name] += 1
-            slow = asked.slow is not None and asked.slow(number, at, rng)
-            computes = asked.computes_s * math.exp(rng.gauss(0, 0.05))
-            waits = asked.waits_s * math.exp(rng.gauss(0, 0.02))
-            if slow and asked.blocking:
-                computes += asked.slow_s
-            elif slow:
-                waits += asked.slow_s
+            computes, waits = WAKING_S, 0.0
+            if sent is None:
+                numbers[name] += 1
+                slow = asked.slow is not None and asked.slow(number, at, rng)
+                computes = asked.computes_s * math.exp(rng.gauss(0, 0.05))
+                waits = asked.waits_s * math.exp(rng.gauss(0, 0.02))
+                if slow and asked.blocking:
+                    computes += asked.slow_s
+                elif slow:
+                    waits += asked.slow_s
             begin = max(at, free)
             while place < len(still) and still[place][0] <= begin + computes:
                 since, length = still[place]
                 begin = max(begin, since + length) if since <= begin else begin + length
                 place += 1
             free = begin + computes
-            rows.append((name, len(rows) % 4, at, free + waits + 0.0002))
+            if waits:
+                heapq.heappush(due, (free + waits, name, at))
+            else:
+                rows.append((name, len(rows) % 4, at if sent is None else sent, free + 0.0002))
         return Requests.of(rows)
 
     def _poisson(self, rate: float, seconds: float) -> list[float]:

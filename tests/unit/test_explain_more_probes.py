@@ -43,7 +43,7 @@ def test_a_list_that_makes_a_query_for_each_row_is_told_by_its_parameter() -> No
     session = session_of(Server(), baseline(many, 0.090), baseline(few, 0.015), baseline(FAST, 0.0005))
     (finding,) = by_parameter(session)
     assert finding.says.startswith("/orders takes 2.14 ms (")
-    assert "longer for each of limit: as with a query for each (N + 1)" in finding.says
+    assert "longer for each further one of limit: as with a query for each (N + 1)" in finding.says
     step = finding.figure("step")
     assert step is not None
     assert (step.low or 0) < 75 / 35e3 < (step.high or 0)

@@ -18,7 +18,8 @@ from jostle.explain.discipline.fit import RepeatDifference
 from jostle.explain.discipline.inference import Decision, Inference, Range
 from jostle.explain.documents.document import explanation_document
 from jostle.explain.finding import Finding, Topic, decided_finding
-from jostle.explain.probes.blocking import blocking, measure, verdict
+from jostle.explain.light import sent_late
+from jostle.explain.probes.blocking import blocking, judge, measure, verdict
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.discipline import discipline as told_discipline
 from jostle.explain.probes.discipline import send_sized
@@ -27,12 +28,11 @@ from jostle.explain.probes.gone import verdict as verdict_of_gone
 from jostle.explain.probes.keep_alive import between
 from jostle.explain.probes.overload import queue_limit, recovery
 from jostle.explain.probes.parallelism import unlike
-from jostle.explain.probes.pauses import generator_stalls
 from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.reason import Reason
-from jostle.explain.results import Explanation
+from jostle.explain.results import Explanation, InterferenceCell
 from jostle.explain.run import target_of as process_target
 from jostle.explain.send import LightStream, Response, as_burst
 from jostle.explain.server.limits import GENTLE, THOROUGH, Budget
@@ -40,6 +40,7 @@ from jostle.explain.server.observe import Usage
 from jostle.explain.server.routes import MAX_S, contract_routes
 from jostle.explain.server.target import Route, check, intermediary
 from jostle.explain.session import Baseline, Session
+from jostle.host.halts import Halt
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
 from jostle.report.document import figures_in
@@ -220,6 +221,44 @@ def test_a_stream_that_was_ended_early_decides_nothing() -> None:
     assert "more requests were answered at once than may be sent" in finding.says
 
 
+def beside_clients(clients: int, median_s: float, mean_s: float, error_s: float) -> Session:
+    """Where a request of 1 ms takes this beside so many for the slow route, which takes 40 ms."""
+    session = session_of()
+    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01), SLOW.name: Baseline(SLOW, 0.040, 0.01)}
+    session.interference = [
+        InterferenceCell(FAST.name, "", 0, 150, 0.001, 0.0012, 0.001, 0.00002),
+        InterferenceCell(FAST.name, SLOW.name, clients, 150, median_s, 0.040, mean_s, error_s),
+    ]
+    return session
+
+
+def test_a_number_of_workers_is_told_only_if_it_was_counted() -> None:
+    session = beside_clients(4, 0.010, 0.011, 0.001)
+    judge(session)
+    (finding,) = blocking(session)
+    assert "at a time" not in finding.says, "four was the number of clients"
+    session.slots_of = {SLOW.name: Decision(Range(4, 4))}
+    judge(session)
+    (finding,) = blocking(session)
+    assert finding.says.startswith("Four at a time, whatever is asked for: ")
+    at_once = finding.figure("at once")
+    assert at_once is not None
+    assert at_once.value == 4
+
+
+def test_a_few_that_take_much_longer_do_not_show_that_nobody_waits() -> None:
+    session = beside_clients(4, 0.001, 0.0142, 0.0136)
+    judge(session)
+    assert session.waits_beside == {SLOW.name: "free"}, "most do not"
+    (finding,) = blocking(session)
+    assert not finding.decided
+    assert finding.reason is Reason.NOISY
+    session = beside_clients(4, 0.001, 0.0012, 0.0002)
+    judge(session)
+    (finding,) = blocking(session)
+    assert finding.absent == "short requests that wait for long ones"
+
+
 def test_a_rate_limit_is_told_by_its_bucket() -> None:
     refuses = token_bucket(20, 10)
     found_bucket = bucket([response(i / 50, 0.001, 429 if refuses(i / 50) else 200) for i in range(500)])
@@ -276,9 +315,9 @@ def test_what_the_generator_sent_late_is_not_the_server_s_pause() -> None:
     fine = [response(i * 0.1, 0.001) for i in range(10)]
     late = [response(1.0, 0.051, sent=1.05)]
     behind = [response(2.0, 0.1), response(2.05, 0.051, sent=2.1)]
-    assert generator_stalls(fine) == 0
-    assert generator_stalls([*fine, *late]) == 1
-    assert generator_stalls(behind) == 0, "its connection was taken"
+    assert sent_late(fine) == []
+    assert sent_late([*fine, *late]) == [Halt(1.0, 1.05)]
+    assert sent_late(behind) == [], "its connection was taken"
 
 
 def test_40_ms_between_head_and_body_are_named() -> None:

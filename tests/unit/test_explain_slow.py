@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from jostle.explain.finding import Finding, Topic
@@ -9,8 +10,10 @@ from jostle.explain.probes.pauses import pauses
 from jostle.explain.probes.rare import rare_responses, says
 from jostle.explain.slow_responses.common import every_nth, in_common
 from jostle.explain.slow_responses.in_flight import beside_one
+from jostle.explain.slow_responses.machine import but_for, pressure_besides
 from jostle.explain.slow_responses.rare import Rare, rare
 from jostle.explain.slow_responses.stalls import Requests, are_late, held_up, stalls
+from jostle.host.halts import Halt
 from support.light_streams import Asked, Loop, by_chance, cron, every
 
 SECONDS = 54.0
@@ -88,8 +91,6 @@ def test_every_twentieth_request_is_told_from_chance(seed: int) -> None:
 
 
 def test_every_nth_is_no_multiple_and_no_part_of_it() -> None:
-    import numpy as np
-
     assert every_nth(np.arange(19, 400, 20), 400) == 20
     assert every_nth(np.arange(0, 400, 3), 400) == 3
     assert every_nth(np.array([3, 50, 51, 120, 260, 333]), 400) is None
@@ -133,6 +134,76 @@ def test_irregular_pauses_are_told_as_such_on_a_quiet_machine_only() -> None:
     assert finding.says.endswith("; no period was found.")
     (undecided,) = pauses(requests, left, 0.5)
     assert not undecided.decided
+    assert undecided.suspicion.startswith("The server may stand still now and then: ")
+
+
+def test_stalls_as_long_as_what_jostle_sent_late_are_its_own() -> None:
+    still = [(at, 0.090) for at in (3.1, 4.0, 11.7, 13.2, 25.9, 31.0, 44.4, 50.2)]
+    requests = asked(Loop(routes(), pauses=still))
+    _, left = rare(requests)
+    short = [Halt(at + 0.5, at + 0.503) for at in range(54)]
+    assert pauses(requests, left, 0.0, short)[0].hurts_s > 0, "what is late by 3 ms delays none by 90"
+    (undecided,) = pauses(requests, left, 0.0, [Halt(at, at + 0.06) for at in (1.0, 20.0, 40.0)])
+    assert not undecided.decided
+    assert "3 requests were sent as late by jostle itself" in undecided.says
+
+
+def test_stalls_during_which_the_machine_stood_still_are_not_the_server_s() -> None:
+    still = [(at, 0.090) for at in (3.1, 4.0, 11.7, 13.2, 25.9, 31.0, 44.4, 50.2)]
+    requests = asked(Loop({"/hello": Asked(35, 0.0003), "/orders": Asked(4, 0.0005, 0.030)}, pauses=still))
+    those = stalls(requests)
+    assert len(those) > 5
+    halts = [Halt(at, at + length) for at, length in still]
+    assert but_for(requests, those, halts) == []
+    assert rare(requests, halts=halts) == ([], [])
+    shorter = [Halt(at, at + 0.020) for at, _ in still]
+    assert but_for(requests, those, shorter) == those, "most of each is not explained by it"
+    assert but_for(requests, those, [*shorter, *shorter]) == those, "two cores that stand still do so once"
+
+
+def test_who_waits_for_a_core_during_the_server_s_own_stalls_is_no_sign_of_a_busy_machine() -> None:
+    requests = asked(Loop(routes(), pauses=cron(1.2, 0.060, SECONDS)))
+    halts = [Halt(at, at + length) for at, length in cron(1.2, 0.060, SECONDS)]
+    assert pressure_besides(0.06, requests, []) == pytest.approx(0.02, abs=0.015)
+    assert pressure_besides(0.06, requests, halts) == pytest.approx(0.06, abs=0.005)
+    assert pressure_besides(None, requests, []) is None
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_short_pauses_of_which_each_is_met_by_one_request_only_are_not_its_route_s(seed: int) -> None:
+    """Those of a collector, as long each time: what a request meets of one is between 5 ms and all of it."""
+    import random
+
+    rng = random.Random(seed)
+    still = sorted((rng.uniform(0, SECONDS), 0.0085) for _ in range(54))
+    asks = {"/hello": Asked(50, 0.0003), "/orders": Asked(4, 0.0005, 0.030)}
+    found, left = rare(asked(Loop(asks, pauses=still, seed=seed)))
+    assert found == []
+    assert len(left) >= 4
+
+
+@pytest.mark.parametrize(("noise", "busy"), [(0.3, False), (3.0, True)])
+def test_slow_requests_that_overlap_are_counted_each(noise: float, busy: bool) -> None:
+    """One of four workers is slow, by hardly more than what is sure on a busy machine."""
+    items = Asked(14, 0.0003, 0.0105, slow=by_chance(0.25), slow_s=0.050, blocking=False)
+    requests = asked(Loop({"/hello": Asked(35, 0.0003), "/items": items}, noise_per_s=noise))
+    one = only(rare(requests, busy=busy)[0])
+    assert one.route == "/items"
+    assert one.share.value == pytest.approx(0.25, rel=0.1)
+    assert one.slow_s.value == pytest.approx(0.061, rel=0.05)
+
+
+@pytest.mark.parametrize(("share", "slow_s", "is_told"), [(0.006, 0.007, False), (0.05, 0.007, True)])
+def test_few_that_are_hardly_slower_are_no_fault(share: float, slow_s: float, is_told: bool) -> None:
+    hello = Asked(50, 0.001, slow=by_chance(share), slow_s=slow_s, blocking=False)
+    requests = asked(Loop({"/hello": hello, "/orders": Asked(4, 0.0005, 0.030)}))
+    found, _ = rare(requests)
+    assert only(found).route == "/hello"
+    (finding,) = rare_responses(requests, found)
+    assert (finding.hurts_s > 0) is is_told
+    if not is_told:
+        assert finding.absent.startswith("rare slow responses")
+        assert any(line.startswith("1 in ") for line in finding.evidence), "it is in the evidence"
 
 
 def test_who_waits_for_a_single_request_is_seen_in_the_stream() -> None:
@@ -157,6 +228,24 @@ def test_a_request_behind_one_that_always_takes_long_is_no_stall() -> None:
     assert one.length_s == pytest.approx(0.099)
 
 
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_who_waited_for_something_else_may_find_the_loop_taken(seed: int) -> None:
+    """An order waits for 30 ms, and an export that came meanwhile computes: the order is late for that."""
+    asks = {"/hello": Asked(35, 0.0003), "/orders": Asked(6, 0.0005, 0.030), "/export": Asked(2, 0.080)}
+    requests = asked(Loop(asks, seed=seed))
+    orders = requests.names.index("/orders")
+    assert np.count_nonzero(are_late(requests) & (requests.route == orders)) > 20
+    assert rare(requests)[0] == []
+
+
+def test_a_quick_one_does_not_explain_a_slow_one_during_which_it_came() -> None:
+    rows = [("/hello", 0, at / 10, at / 10 + 0.001) for at in range(100)]
+    rows += [("/report", 1, at + 0.05, at + 0.08) for at in range(9)]
+    rows += [("/report", 1, 9.05, 9.16), ("/hello", 2, 9.0705, 9.0715)]
+    requests = Requests.of([*rows, ("/hello", 3, 9.1585, 9.1595)])
+    assert (held_up(requests, are_late(requests)) < 0).all()
+
+
 def test_what_came_just_before_is_found_among_what_slow_ones_have_in_common() -> None:
     rows, at, slow = [], 0.0, []
     for number in range(600):
@@ -165,8 +254,6 @@ def test_what_came_just_before_is_found_among_what_slow_ones_have_in_common() ->
         rows.append((name, 0, at, at + (0.05 if after_export else 0.01)))
         slow.append(after_export)
         at += 0.1
-    import numpy as np
-
     requests = Requests.of(rows)
     first, *_ = in_common(requests, np.array(slow), requests.route == requests.names.index("/hello"))
     assert first.what == "right after a request for /export"
@@ -175,8 +262,6 @@ def test_what_came_just_before_is_found_among_what_slow_ones_have_in_common() ->
 
 
 def test_a_first_request_after_idle_time_is_found() -> None:
-    import numpy as np
-
     gaps = [0.1] * 14 + [2.0]
     times = np.cumsum(gaps * 20)
     slow = np.isclose(np.diff(times, prepend=0.0), 2.0)

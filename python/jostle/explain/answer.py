@@ -39,7 +39,7 @@ ROUTE_TOPICS = (Topic.DISCIPLINE, Topic.PARALLELISM)
 
 MAX_FAULTS = 6
 
-NOTHING_FOUND = "No fault was found."
+NOTHING_FOUND, NOTHING_CERTAIN = "No fault was found.", "No fault is certain."
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,13 @@ class Answer:
 def answer(findings: Sequence[Finding], asked_with: Sequence[str]) -> Answer:
     """The answer from all findings. `asked_with`: the words of the command that was given."""
     faults = sorted((one for one in findings if one.hurts_s > 0), key=lambda one: -one.hurts_s)[:MAX_FAULTS]
-    said = [f"{one.says} {one.cure}".rstrip() for one in faults] or [NOTHING_FOUND]
+    said = [f"{one.says} {one.cure}".rstrip() for one in faults]
+    suspected = [one.suspicion for one in findings if one.suspicion]
+    if not said:
+        said = [NOTHING_CERTAIN if suspected else NOTHING_FOUND]
     absent = [one.absent for one in findings if one.absent]
     return Answer(
-        " ".join([*said, *_facts(findings)]),
+        " ".join([*said, *suspected, *_facts(findings)]),
         f"Looked for and not found: {listed(absent)}." if absent else "",
         _command(findings, asked_with),
         _unknown(findings),

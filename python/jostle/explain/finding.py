@@ -10,6 +10,7 @@ from jostle.formatting import plural, tallied
 from jostle.record.outcomes import outcome_label
 
 __all__ = [
+    "MIN_FELT_S",
     "UNDECIDED",
     "Finding",
     "Named",
@@ -80,8 +81,9 @@ class Finding:
     `reason`, `would_tell` says what would help, and `option` which option of the command that is, if one is.
     `notable`: False if it only says that nothing unusual was seen. `hurts_s`: by how much it delays requests,
     in seconds, times the share of requests that it delays; 0 if it is no fault. `cure`: what to do about a
-    fault, a sentence. `absent`: what was looked for
-    and not found, as a part of a list. `evidence`: what was sent and observed, one sentence each.
+    fault, a sentence. `absent`: what was looked for and not found, as a part of a list. `suspicion`: a
+    sentence about a fault of which an undecided finding has seen signs. `evidence`: what was sent and
+    observed, one sentence each.
     """
 
     topic: Topic
@@ -94,6 +96,7 @@ class Finding:
     hurts_s: float = 0.0
     cure: str = ""
     absent: str = ""
+    suspicion: str = ""
     figures: list[Named] = field(default_factory=list)
     evidence: list[str] = field(default_factory=list)
 
@@ -136,9 +139,10 @@ def cannot_tell(
     figures: Mapping[str, Estimate] | None = None,
     *,
     option: str = "",
+    suspicion: str = "",
 ) -> Finding:
     """An undecided finding. `because`: continues the sentence "Cannot tell, because …". `option`: what to add
-    to the command, such as "--slow PATH".
+    to the command, such as "--slow PATH". `suspicion`: see `Finding`.
     """
     return Finding(
         topic,
@@ -147,6 +151,7 @@ def cannot_tell(
         reason=reason,
         would_tell=would_tell,
         option=option,
+        suspicion=suspicion,
         figures=_named(figures),
         evidence=list(evidence),
     )

@@ -5,14 +5,16 @@ Five probes read it: rare slow responses, pauses, who waits behind whom, rate li
 """
 
 import random
+from collections.abc import Sequence
 
 from jostle.explain.results import StreamPoint
-from jostle.explain.send import Stream
+from jostle.explain.send import Response, Stream
 from jostle.explain.session import Baseline, Session
 from jostle.explain.slow_responses.stalls import Requests
+from jostle.host.halts import Halt
 from jostle.host.pressure import pressure_s
 
-__all__ = ["LIGHT", "idle_pauses", "light_stream", "poisson", "rates"]
+__all__ = ["LIGHT", "idle_pauses", "light_stream", "poisson", "rates", "sent_late"]
 
 LIGHT = 0.1
 """The share of one worker that a stream of one route keeps busy at most."""
@@ -30,6 +32,9 @@ POOL = 8
 
 MIN_S = 4.0
 """A stream that would be shorter than this is not sent."""
+
+OWN_S = 0.002
+"""A request sent more than this after it was due, with its connection free, was delayed by the generator."""
 
 IDLE_S = (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 11.0, 16.0, 21.0, 31.0, 36.0)
 """How long the connections stay idle; the usual limits of 2, 3, 5, 10, 15, 20 and 30 s lie in between."""
@@ -95,3 +100,17 @@ def light_stream(session: Session) -> None:
         StreamPoint(response.due_s, response.response_s, response.route)
         for response in session.light.responses
     ]
+
+
+def sent_late(responses: Sequence[Response]) -> list[Halt]:
+    """When jostle itself stood still: it sent requests of one connection late although the previous response
+    had come.
+    """
+    late, free_s = [], 0.0
+    for response in responses:
+        if response.sent_s is not None:
+            due_s = max(response.due_s, free_s)
+            if response.sent_s - due_s > OWN_S:
+                late.append(Halt(due_s, response.sent_s))
+        free_s = max(free_s, response.end_s if response.end_s is not None else free_s)
+    return late

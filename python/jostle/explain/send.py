@@ -21,6 +21,7 @@ from jostle.explain.server.limits import Budget
 from jostle.explain.server.target import Route, Target
 from jostle.generator import LocalExecutor, Running
 from jostle.host.cores import real_time_allowed
+from jostle.host.halts import Halt, watched
 from jostle.record.outcomes import NOT_CONNECTED, REFUSALS, TIMEOUTS, Outcome
 from jostle.record.row_columns import ENGINE_COLUMNS
 
@@ -143,13 +144,15 @@ class LightStream:
     """The result of a light stream. `idle`: for each of the connections that stayed idle, for how long, in
     seconds, and whether the server had closed it by then. `busiest`: how many responses came on the one
     client that opens a connection after the other, 0 in `responses`. `carried`: how many of these came on
-    each of its connections that the server closed, to within those of a hundredth of a second.
+    each of its connections that the server closed, to within those of a hundredth of a second. `halts`: when
+    the machine stood still on which the server is as well.
     """
 
     responses: list[Response]
     idle: list[tuple[float, bool]]
     busiest: int = 0
     carried: Sequence[int] = ()
+    halts: Sequence[Halt] = ()
 
 
 @dataclass(frozen=True)
@@ -270,6 +273,7 @@ class EngineSender:
         self.unconnected: Counter[str] = Counter()
         self._executor = LocalExecutor(1)
         self._real_time = real_time_allowed()
+        self._started_unix_s = 0.0
 
     def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Response]:
         step = max(1 / self._budget.rate_per_s, opening_s)
@@ -329,21 +333,25 @@ class EngineSender:
         responses: list[Response] = []
         connects = [0] * len(workloads)
         carried, busiest = ConnectionCounter(), 0
-        for interval in self._intervals(workloads, interval_ns=SHORT_NS):
-            came = [(workload, response) for workload, _, response in _rows(interval, workloads, 0.0)]
-            own = sum(workload == 0 for workload, _ in came)
-            responses += [
-                replace(response, connection=response.connection + workload)
-                for workload, response in came
-                if workload <= 1
-            ]
-            carried.add(own, interval["workloads"][0]["connects"])
-            busiest += own
-            for place, state in enumerate(interval["workloads"]):
-                connects[place] += state["connects"]
+        halts: list[Halt] = []
+        with watched(halts) if self._target.is_local else contextlib.nullcontext():
+            for interval in self._intervals(workloads, interval_ns=SHORT_NS):
+                came = [(workload, response) for workload, _, response in _rows(interval, workloads, 0.0)]
+                own = sum(workload == 0 for workload, _ in came)
+                responses += [
+                    replace(response, connection=response.connection + workload)
+                    for workload, response in came
+                    if workload <= 1
+                ]
+                carried.add(own, interval["workloads"][0]["connects"])
+                busiest += own
+                for place, state in enumerate(interval["workloads"]):
+                    connects[place] += state["connects"]
         responses.sort(key=lambda response: response.due_s)
         closed = [count > 1 for count in connects[2:]]
-        return LightStream(responses, list(zip(pauses_s, closed, strict=True)), busiest, carried.closed)
+        idle = list(zip(pauses_s, closed, strict=True))
+        still = [halt.since(self._started_unix_s) for halt in halts]
+        return LightStream(responses, idle, busiest, carried.closed, still)
 
     def rest(self, seconds: float) -> None:
         self._budget.need(seconds)
@@ -427,6 +435,7 @@ class EngineSender:
         }
         began, requests, self.stopped = time.monotonic(), 0, False
         running = self._executor.start(self._executor.prepare(spec))
+        self._started_unix_s = running.started_unix_ns / NS
         with _stopped(running):
             while True:
                 interval = running.next_interval(POLL_S)

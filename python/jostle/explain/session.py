@@ -166,7 +166,9 @@ class Session:
     _sent: list["_Sent"] = field(default_factory=list)
     _waited: list[tuple[float, float]] = field(default_factory=list)
     pressure: float | None = None
-    """The share of the light stream's time in which some thread of this machine waited for a core."""
+    """The share of the light stream's time in which some thread of this machine waited for a core, besides
+    the server's own stalls.
+    """
 
     refusals: int = 0
     """How many requests the server refused."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, out_of_time, unless_away
-from jostle.explain.light import light_stream
+from jostle.explain.light import light_stream, sent_late
 from jostle.explain.probes import (
     blocking,
     by_parameter,
@@ -35,6 +35,7 @@ from jostle.explain.probes import (
 from jostle.explain.reason import Reason
 from jostle.explain.server.limits import NoTime
 from jostle.explain.session import Session
+from jostle.explain.slow_responses.machine import pressure_besides
 from jostle.explain.slow_responses.rare import rare as slow_ones
 from jostle.explain.statuses import changed, was_away, went_away
 
@@ -137,10 +138,12 @@ def _light(session: Session) -> Iterator[Finding]:
         yield cannot_tell(Topic.RARE, reason, because, "a lower rate")
         yield cannot_tell(Topic.PAUSES, reason, because, "a lower rate")
         return
+    late = sent_late([one for one in light.responses if one.connection == 0])
+    halts = [*light.halts, *late]
+    session.pressure = pressure_besides(session.pressure, requests, halts)
     busy = (session.pressure or 0.0) > pauses.BUSY
-    slow, left = slow_ones(requests, busy=busy)
+    slow, left = slow_ones(requests, busy=busy, halts=halts)
     yield from rare.rare_responses(requests, slow, len(left) if busy else 0)
-    late = pauses.generator_stalls([one for one in light.responses if one.connection == 0])
     still = pauses.pauses(requests, left, session.pressure, late)
     yield from still
     lengths = [one.figure("longest") for one in still if one.hurts_s]

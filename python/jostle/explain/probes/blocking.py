@@ -24,7 +24,7 @@ from jostle.explain.slow_responses.in_flight import Beside, beside_one
 from jostle.explain.words import count
 from jostle.formatting import amount, listed, plural, with_range
 
-__all__ = ["SHORTER", "blocking", "measure", "verdict"]
+__all__ = ["SHORTER", "blocking", "judge", "measure", "verdict"]
 
 SHORTER = 1 / 3
 """For waiting to be noticeable, the short request must take at most this fraction of the long one's time."""
@@ -138,7 +138,7 @@ def verdict(
     If all workers are taken, each for `demand_s` and begun at random times, the first of them is free after
     `demand_s` · (1 − u^(1 / `clients`)) with u uniform: `demand_s` / (`clients` + 1) on average. With a
     server that slices, a request waits for a slice, which has the same length every time; so the longest
-    waits decide. If some workers remain free, no request waits."""
+    waits decide. If some workers remain free, as far as is known, no request waits for them."""
     expected_s = demand_s / (clients + 1)
     expected_p90_s = demand_s * (1 - SLOWEST_SHARE ** (1 / clients))
     if clients >= at_once and p90_s >= WAITS * expected_p90_s and mean_s >= WAITS / 2 * expected_s:
@@ -171,7 +171,7 @@ def judge(session: Session) -> None:
         slots = session.slots.get(beside.beside)
         if more is None or more.value is None or min(alone.n, beside.n) < MIN_REQUESTS:
             continue
-        at_once = beside.clients if slots is None or slots.high is None else slots.low
+        at_once = math.inf if slots is None or slots.high is None else slots.low
         longest = max(0.0, (beside.p90_s or 0.0) - (alone.p90_s or 0.0))
         middle = max(0.0, (beside.median_s or 0.0) - (alone.median_s or 0.0))
         demand_s = session.alone[beside.beside].demand_s
@@ -302,9 +302,20 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
             f"{count(chosen.clients).capitalize()} at a time, whatever is asked for: beside {who}, "
             f"{fast.route.name} takes {with_range(more)} longer on average."
         )
+        figure["at once"] = Estimate(float(chosen.clients), unit="")
         cure = f"Add workers or threads, or make {chosen.beside} shorter."
         return decided_finding(topic, text, evidence, figure, hurts_s=felt_s(more.value or 0.0), cure=cure)
-    if not judged or any(says == "free" for _, says in judged):
+    if felt_s(more.high or 0.0) and not more.low:
+        return cannot_tell(
+            topic,
+            Reason.NOISY,
+            f"beside {who}, {fast.route.name} takes {with_range(more)} longer on average, as a few take much "
+            "longer",
+            "a quieter machine, or longer probes",
+            evidence,
+            option="--budget",
+        )
+    if not judged or not more.low or any(says == "free" for _, says in judged):
         text = (
             f"Short requests do not wait for long ones: beside {who}, {fast.route.name} takes "
             f"{with_range(more)} longer."

@@ -38,14 +38,15 @@ def by_parameter(session: Session) -> Iterator[Finding]:
         path = long.partition("?")[0]
         yield decided_finding(
             Topic.BY_PARAMETER,
-            f"{path} takes {with_range(step)} longer for each of {name}: as with a query for each (N + 1), "
-            "where one for all would do.",
+            f"{path} takes {with_range(step)} longer for each further one of {name}: as with a query for "
+            "each (N + 1).",
             [
                 f"{short} takes {with_range(first)}, {long} {with_range(last)}: "
                 f"{amount((last.value or 0.0) - (first.value or 0.0), 's')} more for {many[0] - few[0]} more."
             ],
             {"step": step},
             hurts_s=(last.value or 0.0) - (first.value or 0.0),
+            cure="Fetch them all with one query.",
         )
 
 

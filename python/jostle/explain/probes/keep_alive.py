@@ -45,7 +45,7 @@ def _busy(light: LightStream) -> tuple[Estimate, str, float]:
     middle = statistics.median(light.carried)
     figure = Estimate(middle, low, high, unit="", n=len(light.carried))
     if high - low > max(1.0, ALIKE * middle):
-        return figure, f"a connection is closed after {low:,.0f} to {high:,.0f} requests", 0.0
+        return figure, f"busy ones are closed after {low:,.0f} to {high:,.0f} requests, no fixed number", 0.0
     return figure, f"each connection is closed after {middle:,.0f} requests", CONNECTING_S / middle
 
 

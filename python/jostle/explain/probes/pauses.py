@@ -12,15 +12,15 @@ import numpy as np
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
-from jostle.explain.send import Response
 from jostle.explain.slow_responses.periods import Period, is_rest_of
 from jostle.explain.slow_responses.stalls import LONGER_S, Requests, Stall, periodic
 from jostle.formatting import amount, listed, percent, plural, with_range
+from jostle.host.halts import Halt
 
-__all__ = ["BUSY", "generator_stalls", "pauses", "unless_full"]
+__all__ = ["BUSY", "pauses", "unless_full"]
 
-OWN_S = 0.002
-"""A request sent more than this after it was due, with its connection free, was delayed by the generator."""
+OWN = 0.25
+"""Stalls are jostle's own if so many requests, as a share of them, were sent late by half of their length."""
 
 FEW = 4
 """The least number of stalls at irregular times that are the server's."""
@@ -44,10 +44,12 @@ SURE = 3.0
 """e⁻³ = 5 %: a pause of length L is missed with probability e^(−rate·L)."""
 
 
-def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, late: int = 0) -> list[Finding]:
+def pauses(
+    requests: Requests, left: Sequence[Stall], pressure: float | None, late: Sequence[Halt] = ()
+) -> list[Finding]:
     """One finding for each period, one for pauses at irregular times, or that there is none. `left`: the
     stalls that no route makes by itself. `pressure`: the share of the time in which some thread of this
-    machine waited for a core. `late`: how many requests jostle itself sent late.
+    machine waited for a core, besides. `late`: when jostle itself sent requests late.
     """
     n, span_s = len(requests), requests.span_s
     per_s = n / span_s
@@ -56,20 +58,22 @@ def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, la
         f"{plural(n, 'request')} in {span_s:.0f} s; a pause of {amount(noticed_s, 's')} would delay at least "
         "one of them in 95 cases of 100."
     ]
-    if late > n / 100:
-        return [
-            cannot_tell(
-                Topic.PAUSES,
-                Reason.GENERATOR,
-                f"{plural(late, 'request')} were sent late by jostle itself",
-                "a quieter machine, or the server on another one",
-                evidence,
-            )
-        ]
     if left:
         evidence.append(_listed(left))
     busy = (pressure or 0.0) > BUSY
     long = [stall for stall in left if stall.length_s >= SURELY_S]
+    if (own := _own(long, late)) > OWN * len(long):
+        return [
+            cannot_tell(
+                Topic.PAUSES,
+                Reason.GENERATOR,
+                f"{plural(len(long), 'time')} responses were late, for {_longest(long)} at most, and {own} "
+                "requests were sent as late by jostle itself",
+                "a quieter machine, or the server on another one",
+                evidence,
+                suspicion=_suspicion(long, span_s, "jostle itself was late as often"),
+            )
+        ]
     regular = [one for one in periodic(long, span_s) if not busy or one[0].false_alarm <= SURELY]
     least_s = SURELY_BEAT_S if busy else 0.0
     rest = [stall for stall in left if stall.length_s >= least_s and stall not in _beats(regular)]
@@ -91,6 +95,7 @@ def pauses(requests: Requests, left: Sequence[Stall], pressure: float | None, la
                 f"machine may be the cause{waited}",
                 "a quieter machine; a longer --budget",
                 evidence,
+                suspicion=_suspicion(long, span_s, "the machine may be the cause, which is busy"),
             )
         ]
     return [
@@ -165,6 +170,21 @@ def unless_full(finding: Finding, waits_beside: Mapping[str, str]) -> Finding:
     )
 
 
+def _suspicion(those: Sequence[Stall], span_s: float, but: str) -> str:
+    if len(those) < FEW:
+        return ""
+    return (
+        f"The server may stand still now and then: {plural(len(those), 'time')} in {span_s:.0f} s responses "
+        f"were late, for {_longest(those)} at most, but {but}."
+    )
+
+
+def _own(those: Sequence[Stall], late: Sequence[Halt]) -> int:
+    """How many requests were sent late by half of the usual length of these stalls."""
+    middle = float(np.median([one.length_s for one in those])) if those else np.inf
+    return sum(halt.end_s - halt.begin_s >= middle / 2 for halt in late)
+
+
 def _longest(those: Sequence[Stall]) -> str:
     return amount(max(stall.length_s for stall in those), "s")
 
@@ -172,13 +192,3 @@ def _longest(those: Sequence[Stall]) -> str:
 def _listed(those: Sequence[Stall]) -> str:
     some = ", ".join(f"{one.begin_s:.2f} s ({amount(one.length_s, 's')})" for one in those[:12])
     return f"Stalls at {some}" + (f" and {len(those) - 12} more." if len(those) > 12 else ".")
-
-
-def generator_stalls(responses: Sequence[Response]) -> int:
-    """How many requests of one connection were sent late although the previous response had come."""
-    count, free_s = 0, 0.0
-    for response in responses:
-        if response.sent_s is not None:
-            count += response.sent_s - max(response.due_s, free_s) > OWN_S
-        free_s = max(free_s, response.end_s if response.end_s is not None else free_s)
-    return count

@@ -5,7 +5,7 @@ happens.
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
+from jostle.explain.finding import MIN_FELT_S, Finding, Topic, cannot_tell, decided_finding, felt_s
 from jostle.explain.reason import Reason
 from jostle.explain.slow_responses.rare import Rare
 from jostle.explain.slow_responses.stalls import Requests
@@ -21,6 +21,9 @@ SURE = 3.0
 """e⁻³ = 5 %: a share s of n requests is missed with probability e^(−n·s)."""
 
 
+OFTEN = 0.01
+"""From this share on slow responses are a fault, however little longer they take."""
+
 MANY = 0.02
 """If more requests than this share met a stall on a busy machine, those of a route are not to be told."""
 
@@ -29,8 +32,9 @@ def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0)
     """One finding for each route some of whose responses are slow; else that there is none. `disturbed`: how
     many stalls may be those of a busy machine.
     """
-    if slow:
-        return [_finding(one) for one in sorted(slow, key=lambda one: -one.hurts_s)]
+    felt = [one for one in slow if _is_felt(one)]
+    if felt:
+        return [_finding(one) for one in sorted(felt, key=lambda one: -one.hurts_s)]
     counts = {name: int((requests.route == place).sum()) for place, name in enumerate(requests.names)}
     fewest = min(counts, key=lambda name: counts[name])
     request_counts = [f"{plural(n, 'request')} for {name}" for name, n in counts.items()]
@@ -56,14 +60,21 @@ def rare_responses(requests: Requests, slow: Sequence[Rare], disturbed: int = 0)
             )
         ]
     rarity = counts[fewest] / SURE
+    none = "None" if not slow else f"None that takes {amount(MIN_FELT_S, 's')} longer"
     return [
         decided_finding(
             Topic.RARE,
             f"No route has rare slow responses of its own: 1 in {rarity:.0f} would have been seen.",
-            [f"None among {listed(request_counts)}."],
+            [f"{none} among {listed(request_counts)}.", *map(says, slow)],
             absent=f"rare slow responses (1 in {rarity:.0f} or more)",
         )
     ]
+
+
+def _is_felt(one: Rare) -> bool:
+    """Not if they are very few and hardly longer, as where a runtime collects its garbage in between."""
+    assert one.share.low is not None
+    return felt_s(one.longer_s) > 0 or one.share.low >= OFTEN
 
 
 def _finding(one: Rare) -> Finding:

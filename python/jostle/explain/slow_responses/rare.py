@@ -16,10 +16,19 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.binomial import log_at_least
 from jostle.analysis.stats.proportion import share_interval
 from jostle.analysis.stats.quantile_ci import quantile_estimate
-from jostle.analysis.stats.sample import Bools, from_values
+from jostle.analysis.stats.sample import Bools, Ints, from_values
 from jostle.explain.slow_responses.common import Common, every_nth, in_common
+from jostle.explain.slow_responses.machine import but_for
 from jostle.explain.slow_responses.periods import Period, periods
-from jostle.explain.slow_responses.stalls import Requests, Stall, periodic, stalls
+from jostle.explain.slow_responses.stalls import (
+    Requests,
+    Stall,
+    late_from_s,
+    periodic,
+    slow_by_themselves,
+    stalls,
+)
+from jostle.host.halts import Halt
 
 __all__ = ["Rare", "rare"]
 
@@ -71,28 +80,41 @@ class Rare:
 
     @property
     def others_wait(self) -> bool | None:
-        if self.met < MIN_MET or FREE < self.waited / self.met < WAITED:
-            return None
-        return self.waited >= WAITED * self.met
+        return _others_wait(self.met, self.waited)
+
+    @property
+    def longer_s(self) -> float:
+        """By how much longer they take than usual."""
+        return (self.slow_s.value or 0.0) - self.usual_s
 
     @property
     def hurts_s(self) -> float:
-        return (self.share.value or 0.0) * ((self.slow_s.value or 0.0) - self.usual_s)
+        return (self.share.value or 0.0) * self.longer_s
 
 
-def rare(requests: Requests, *, busy: bool = False) -> tuple[list[Rare], list[Stall]]:
+def _others_wait(met: int, waited: int) -> bool | None:
+    if met < MIN_MET or FREE < waited / met < WAITED:
+        return None
+    return waited >= WAITED * met
+
+
+def rare(
+    requests: Requests, *, busy: bool = False, halts: Sequence[Halt] = ()
+) -> tuple[list[Rare], list[Stall]]:
     """The routes some of whose requests are slow, and the stalls that are left: those of the whole server.
-    `busy`: other programs use the machine, too.
+    `busy`: other programs use the machine, too. `halts`: when it stood still.
     """
-    every = stalls(requests)
+    every = but_for(requests, stalls(requests), halts)
     regular = _regular(requests, every)
     left = [one for one in every if one not in regular]
     found = []
     by_route = np.bincount([_route(requests, one) for one in left], minlength=len(requests.names))
     for route in np.argsort(-by_route).tolist():
         sure = [one for one in left if not busy or one.length_s >= SURELY_S]
-        own = _of_one_size([one for one in sure if _route(requests, one) == route])
+        own = [one for one in sure if _route(requests, one) == route]
+        own = _of_one_size(own, _middle_s(own))
         if len(own) >= MIN_STALLS and _is_cause(requests, route, own, sure, busy):
+            own = _of_one_size([one for one in left if _route(requests, one) == route], _middle_s(own))
             one = _rare(requests, route, own)
             if one.period is None or one.others_wait is False:  # else it is the server's, whatever met it
                 found.append(one)
@@ -125,10 +147,13 @@ def _route(requests: Requests, stall: Stall) -> int:
     return int(requests.route[stall.first])
 
 
-def _of_one_size(own: Sequence[Stall]) -> list[Stall]:
+def _middle_s(own: Sequence[Stall]) -> float:
+    return float(np.median([one.length_s for one in own])) if own else 0.0
+
+
+def _of_one_size(own: Sequence[Stall], usual_s: float) -> list[Stall]:
     """Those that are no shorter than half of the usual: the others are the machine's."""
-    middle = float(np.median([one.length_s for one in own])) if own else 0.0
-    return [one for one in own if one.length_s >= middle / 2]
+    return [one for one in own if one.length_s >= usual_s / 2]
 
 
 def _is_cause(
@@ -148,18 +173,32 @@ def _is_cause(
     if chance <= CHANCE:
         return alike or len(own) >= MANY
     # The first request comes at a random time of a pause: what is left of that varies as the gaps between
-    # requests do.
-    chance_of_one = -math.expm1(-span_s * len(requests) / requests.span_s)
+    # requests do, as far as it is long enough to be told from a usual time.
+    per_s = len(requests) / requests.span_s
+    shortest_s = late_from_s(requests, route) - float(np.median(requests.took_s[requests.route == route]))
+    seen_s = max(span_s, float(lengths[-1]) - shortest_s)
+    chance_of_one = math.expm1(-span_s * per_s) / math.expm1(-seen_s * per_s)
     return len(own) * math.exp(log_at_least(needed - 1, len(own) - 1, chance_of_one)) <= CHANCE
 
 
+def _slow(requests: Requests, route: int, own: Sequence[Stall]) -> Ints:
+    """Which requests of the route are slow: those that met a stall first, and, if others do not wait
+    meanwhile, all that took as long.
+    """
+    if _others_wait(sum(one.met for one in own), sum(one.waited for one in own)) is not False:
+        return np.array([one.first for one in own])
+    longer_s = requests.took_s - requests.usual_s()[route]
+    enough = (requests.route == route) & (longer_s >= _middle_s(own) / 2)
+    return np.flatnonzero(enough & slow_by_themselves(requests))
+
+
 def _rare(requests: Requests, route: int, own: Sequence[Stall]) -> Rare:
-    places = np.array([one.first for one in own])
+    places = _slow(requests, route, own)
     rows = requests.route == route
     n = int(np.count_nonzero(rows))
     slow: Bools = np.zeros(len(requests), dtype=bool)
     slow[places] = True
-    low, high = share_interval(len(own), n)
+    low, high = share_interval(len(places), n)
     times = tuple(requests.sent_s[places].tolist())
     nth = every_nth(np.searchsorted(np.flatnonzero(rows), places), n)
     of_all = nth is None and (nth := every_nth(places, len(requests))) is not None
@@ -167,7 +206,7 @@ def _rare(requests: Requests, route: int, own: Sequence[Stall]) -> Rare:
     common = in_common(requests, slow, rows) if nth is None and not regular else []
     return Rare(
         requests.names[route],
-        Estimate(len(own) / n, low, high, "share", n=n),
+        Estimate(len(places) / n, low, high, "share", n=n),
         quantile_estimate(from_values(requests.took_s[places].tolist()), 0.5),
         float(np.median(requests.took_s[rows])),
         sum(one.met for one in own),

@@ -1,9 +1,9 @@
 """Which responses were late, and what made them late: a request that takes long whenever it is asked for, one
 that took long this once and let others wait, or the whole server, which stood still.
 
-Only times are known. A late request that ended when another one did, which had been sent before it, waited
-for that one. What is left is grouped into stalls: late requests that overlap wait for the same thing, and the
-one that was sent first met it first.
+Only times are known. A late request that ended when another one did, which had been sent before it or while
+it waited for something else, waited for that one. What is left is grouped into stalls: late requests that
+overlap wait for the same thing, and the one that was sent first met it first.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,16 @@ import numpy as np
 from jostle.analysis.stats.sample import Bools, Floats, Ints
 from jostle.explain.slow_responses.periods import Period, periods
 
-__all__ = ["Requests", "Stall", "are_late", "held_up", "periodic", "stalls"]
+__all__ = [
+    "Requests",
+    "Stall",
+    "are_late",
+    "held_up",
+    "late_from_s",
+    "periodic",
+    "slow_by_themselves",
+    "stalls",
+]
 
 SPREADS, TIMES, LONGER_S = 8.0, 1.5, 0.005
 """A request is late if it takes longer than the median of its route by so many robust standard deviations, by
@@ -25,6 +34,10 @@ AFTER_S, BEFORE_S = 0.003, 0.002
 """A request that waited for another one ends this long after it at most, besides twice its usual time, and
 this long before it at most, as ends are read in any order.
 """
+
+
+MOST = 0.7
+"""Which share of its lateness a request explains that was sent while the late one waited."""
 
 
 @dataclass(frozen=True)
@@ -84,35 +97,49 @@ class Stall:
     waited: int
 
 
+def late_from_s(requests: Requests, route: int) -> float:
+    """A request for the route is late if it takes longer than this."""
+    took = requests.took_s[requests.route == route]
+    middle = float(np.median(took))
+    spread = 1.4826 * float(np.median(np.abs(took - middle)))
+    return max(middle + SPREADS * spread, TIMES * middle, middle + LONGER_S)
+
+
 def are_late(requests: Requests) -> Bools:
     """Which requests took much longer than others of their route."""
-    took, is_late = requests.took_s, np.zeros(len(requests), dtype=bool)
-    for place in range(len(requests.names)):
-        own = requests.route == place
-        middle = float(np.median(took[own]))
-        spread = 1.4826 * float(np.median(np.abs(took[own] - middle)))
-        limit = max(middle + SPREADS * spread, TIMES * middle, middle + LONGER_S)
-        is_late |= own & (took > limit)
+    limits = np.array([late_from_s(requests, route) for route in range(len(requests.names))])
+    is_late: Bools = requests.took_s > limits[requests.route] if len(requests) else np.zeros(0, dtype=bool)
     return is_late
 
 
 def held_up(requests: Requests, is_late: Bools) -> Ints:
     """For each late request the one that it waited for, if that took no longer than usual, or waited for such
-    a one itself; -1 otherwise.
+    a one itself; -1 otherwise. That one was sent before it, or while it itself waited for something else, and
+    took most of the time by which it was late.
     """
     blocker = np.full(len(requests), -1, dtype=np.int64)
-    usual, longest = requests.usual_s(), float(requests.took_s.max(initial=0.0))
-    for place in np.flatnonzero(is_late):
-        sent, end = requests.sent_s[place], requests.end_s[place]
+    took, usual = requests.took_s, requests.usual_s()
+    longest = float(took.max(initial=0.0))
+    for place in [*np.flatnonzero(is_late), *np.flatnonzero(is_late)[::-1]]:
+        if blocker[place] >= 0:
+            continue
+        sent, end, usual_s = requests.sent_s[place], requests.end_s[place], usual[requests.route[place]]
         first = int(np.searchsorted(requests.sent_s, sent - longest))
-        before = np.arange(first, place)
-        ends = requests.end_s[before]
-        after_s = 2 * usual[requests.route[place]] + AFTER_S
-        known = ~is_late[before] | (blocker[before] >= 0)
-        held = known & (ends > sent) & (ends >= end - after_s) & (ends <= end + BEFORE_S)
+        last = int(np.searchsorted(requests.sent_s, sent + usual_s))
+        others = np.concatenate([np.arange(first, place), np.arange(place + 1, last)])
+        ends = requests.end_s[others]
+        known = ~is_late[others] | (blocker[others] >= 0)
+        held = known & (ends > sent) & (ends >= end - 2 * usual_s - AFTER_S) & (ends <= end + BEFORE_S)
+        held &= (others < place) | (took[others] >= MOST * (end - sent - usual_s))
         if held.any():
-            blocker[place] = before[held][np.argmax(requests.took_s[before[held]])]
+            blocker[place] = others[held][np.argmax(took[others[held]])]
     return blocker
+
+
+def slow_by_themselves(requests: Requests) -> Bools:
+    """Which requests were late and did not wait for one that always takes long."""
+    is_late = are_late(requests)
+    return is_late & (held_up(requests, is_late) < 0)
 
 
 def stalls(requests: Requests) -> list[Stall]:
@@ -120,11 +147,9 @@ def stalls(requests: Requests) -> list[Stall]:
     left out. Those that waited for the same stall end soon after its first request; one that ends much later
     is slow by itself.
     """
-    is_late = are_late(requests)
-    unexplained = is_late & (held_up(requests, is_late) < 0)
     found: list[Stall] = []
     usual_s, until_s = requests.usual_s(), -np.inf
-    for place in np.flatnonzero(unexplained):
+    for place in np.flatnonzero(slow_by_themselves(requests)):
         if requests.end_s[place] - 2 * usual_s[requests.route[place]] > until_s:
             found.append(_stall(requests, int(place), usual_s))
             until_s = float(requests.end_s[place]) + found[-1].length_s / 2
