@@ -147,7 +147,7 @@ def test_a_run_is_stopped_after_it_was_asked_for(browser: Browser, tmp_path: Pat
         expect(page.locator("#state")).to_have_text(
             re.compile("The run was stopped. stopped by the user"), timeout=60_000
         )
-        assert process.wait(60) is not None
+        assert process.wait(180) is not None
         expect(page.locator("#control")).to_be_hidden()
         page.get_by_role("link", name="The report of this run").click()
         page.wait_for_selector("html[data-ready=yes]", timeout=60_000)

@@ -249,13 +249,15 @@ class FirstScreen(html.parser.HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.words: list[str] = []
+        self.captions: list[str] = []
         self._open: list[tuple[str, bool]] = []
         self._pictures = 0
+        self._drawn = False
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "figure":
-            self._pictures += 1
+        self._pictures += tag == "figure"
+        self._drawn |= ("class", "chart") in attrs
         hidden = tag in ("script", "style", "title", "noscript") or ("class", "skip") in attrs
         folded = tag != "summary" and bool(self._open) and self._open[-1] == ("details", False)
         if tag not in ("meta", "br"):
@@ -266,8 +268,8 @@ class FirstScreen(html.parser.HTMLParser):
             self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        if self._open and not self._open[-1][1] and not self._pictures:
-            self.words += [] if self._open[-1][0] == "details" else data.split()
+        if self._open and not self._open[-1][1] and not self._drawn and self._open[-1][0] != "details":
+            (self.captions if self._pictures else self.words).extend(data.split())
 
 
 @pytest.mark.parametrize(
@@ -282,7 +284,9 @@ class FirstScreen(html.parser.HTMLParser):
 )
 def test_a_page_shows_before_it_tells(result: RunResult) -> None:
     page = rendered(result, "html")
-    before = [word for word in FirstScreen(page).words if word not in ("Results", "more")]  # hidden; a link
+    screen = FirstScreen(page)
+    assert 3 < len(screen.captions) <= 25, "how to read a picture stands below it"
+    before = [word for word in screen.words if word not in ("Results", "more")]  # hidden; a link
     assert 10 < len(before) <= 120, " ".join(before)
     assert before.index(result.verdict.capitalize()) < 12
     assert Page(page).all("figure")

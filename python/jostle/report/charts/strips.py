@@ -84,7 +84,7 @@ def _only(y: Spec) -> Spec:
 def _title(views: Sequence[View]) -> str:
     """A sentence about the view with the most harmed contestant."""
     worst = most_harmed(views)
-    return (f"Response times. {worst.title}; " if len(views) > 1 else "") + about_quantile(worst, "p99")
+    return (f"{worst.title.partition(':')[0]}: " if len(views) > 1 else "") + about_quantile(worst, "p99")
 
 
 def _reading(views: Sequence[View], found: "_Rows") -> str:
