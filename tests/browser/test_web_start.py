@@ -105,7 +105,7 @@ def test_each_fault_of_a_plan_is_at_its_line(browser: Browser, served: Served, t
         'that = "p99 < 3 apples"',
     ]
     editor.fill("\n".join(lines))
-    for says, number in (("'fast' is not a rate", 7), ("apples", 9)):
+    for says, number in (("'fast' is not a rate", 7), ("apples", 8)):
         problem = page.get_by_role("button", name=says)
         problem.wait_for()
         assert problem.inner_text().startswith(f"line {number}: ")
