@@ -195,4 +195,7 @@ def test_on_a_phone_stop_is_in_reach_of_a_thumb(browser: Browser, tmp_path: Path
         assert not page.locator("#change").is_visible(), "it does not cover what it changes"
         page.get_by_text("Change the load").click()
         expect(page.locator("#change")).to_be_visible()
+        page.evaluate("document.querySelector('.uplot').scrollIntoView({ block: 'end' })")
+        page.get_by_role("button", name="Stop …").click()  # a chart below it takes no taps
+        expect(page.get_by_role("dialog")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
