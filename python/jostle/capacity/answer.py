@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.results.capacity import CapacityAnswer, CapacityResult, SloResult
-from jostle.analysis.run import rerun_of, took_s
+from jostle.analysis.run import rerun_of
+from jostle.analysis.standing import took_s
 from jostle.analysis.stats.crossing import Crossing
 from jostle.capacity.block import block_of
 from jostle.capacity.curve import curve_of, scalability

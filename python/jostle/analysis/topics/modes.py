@@ -1,9 +1,8 @@
 """Rounds of a cell that fall into two groups, so that their mean describes neither: a server's result."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from jostle.analysis.results import Check, TrialResult, Validity
+from jostle.analysis.results import Check, Validity
 from jostle.analysis.results.keys import Key
 from jostle.analysis.stats.bimodality import modes
 from jostle.analysis.stats.over_rounds import number, round_quantile
@@ -24,20 +23,18 @@ SEEN = 6
 
 
 def with_modes(
-    trials: Sequence[TrialResult], grouped: Mapping[Key, Sequence[TrialData]]
-) -> list[TrialResult]:
-    """The trials, with a check on those of the smaller group (of the slower one, if they are equal) of a cell
-    whose medians fall into two groups of two rounds or more.
+    validities: Mapping[int, Validity], grouped: Mapping[Key, Sequence[TrialData]]
+) -> dict[int, Validity]:
+    """The verdicts, by the trials' numbers, with a check on those of the smaller group (of the slower one, if
+    they are equal) of a cell whose medians fall into two groups of two rounds or more.
     """
     found: dict[int, Check] = {}
     for group in grouped.values():
         found |= _of_cell([data for data in group if data.usable])
-    return [
-        replace(trial, validity=Validity.of([*trial.validity.checks, found[trial.number]]))
-        if trial.number in found
-        else trial
-        for trial in trials
-    ]
+    return {
+        number: validity.with_check(found[number]) if number in found else validity
+        for number, validity in validities.items()
+    }
 
 
 def _of_cell(rounds: Sequence[TrialData]) -> dict[int, Check]:
