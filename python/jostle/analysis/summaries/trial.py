@@ -15,7 +15,7 @@ from jostle.analysis.validity.checks import judge_data
 from jostle.analysis.validity.limits import open_files_limit, port_limit
 from jostle.record.outcomes import Outcome
 
-__all__ = ["cpu_per_request", "describe_trial", "rss_max", "until_the_end"]
+__all__ = ["background", "cpu_per_request", "describe_trial", "rss_max", "until_the_end"]
 
 LONG_ENOUGH = 30
 """Fewest intervals for a trend: with fewer, stationary series are too often called something else."""
@@ -40,7 +40,7 @@ def describe_trial(data: TrialData) -> TrialResult:
         service=quantile_estimates(data.service),
         outcomes=data.outcomes(),
         error_share=data.error_share,
-        background=_background(data),
+        background=background(data),
         generator_cpu=data.generator_cpu,
         pacing_p99_s=quantile_estimate(data.pacing, 0.99).value,
         server_cpu_s_per_request=cpu_per_request(data),
@@ -93,7 +93,7 @@ def rss_max(data: TrialData) -> float | None:
     return data.resource_usage.rss_max()
 
 
-def _background(data: TrialData) -> dict[str, Any]:
+def background(data: TrialData) -> dict[str, Any]:
     """What the background workload did. `in_flight` is the mean number of its requests that were running."""
     if not data.has_background:
         return {}

@@ -28,18 +28,19 @@ class OneRequest:
         return str(self.data.workload()["requests"][self.index]["name"])
 
     @property
-    def _recorded_in(self) -> int:
+    def recorded_in(self) -> int:
+        """The number of the workload under which it is recorded."""
         return self.data.apart if self.once and self.data.apart is not None else MEASURED
 
     @cached_property
     def outcomes(self) -> dict[str, int]:
         """Number of requests by outcome, without the zeros."""
-        return self.data.outcomes(self._recorded_in, self.index)
+        return self.data.outcomes(self.recorded_in, self.index)
 
     @property
     def statuses(self) -> Mapping[str, int]:
         """Number of right responses by status."""
-        return self.data.statuses(self._recorded_in, self.index)
+        return self.data.statuses(self.recorded_in, self.index)
 
     @property
     def ok(self) -> int:
@@ -69,7 +70,7 @@ class OneRequest:
     @cached_property
     def response(self) -> WeightedSample:
         """Its response times, as `TrialData.response` has those of all requests."""
-        sample = self.data.times_of("response", self.index, self._recorded_in)
+        sample = self.data.times_of("response", self.index, self.recorded_in)
         return pool([sample, replace(EMPTY, never=self._missed)]) if self._missed else sample
 
     @property
@@ -92,7 +93,7 @@ class OneRequest:
         return autocorrelation_time(longer_than(rows, value_s))
 
     def _times(self, measure: str) -> WeightedSample:
-        return self.data.recorded_of(measure, self.index, self._recorded_in)
+        return self.data.recorded_of(measure, self.index, self.recorded_in)
 
 
 def requests_named(name: str, trials: Sequence[TrialData]) -> list[OneRequest]:
