@@ -1,6 +1,7 @@
 """Each probe against responses that are made up: what is decided, and what cannot be told and why."""
 
 import os
+import re
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -167,8 +168,14 @@ def test_a_gentle_look_stays_within_its_limits() -> None:
     explanation = explained(Server(), *ALL_ROUTES, tell=lambda *told: said.append(told))
     assert explanation.connections <= GENTLE.connections
     assert said[0] == ("gentle: at most 16 connections at once, 50 requests/s on average and 180 s", True)
-    assert len(said) > 8
-    assert all(text.startswith("asking ") and not stays for text, stays in said[1:])
+    asked = [text for text, stays in said if not stays]
+    found = [text for text, stays in said[1:] if stays]
+    assert len(asked) > 8
+    spent = re.compile(r"asking .+ \([\d a-z]+ of 3 min, [\d,]+ requests? so far\)")
+    assert all(spent.fullmatch(text) for text in asked)
+    notable = {one.says for one in explanation.findings if one.decided and one.notable}
+    assert found
+    assert {text.removeprefix("found so far: ") for text in found} <= notable
     assert of(explanation, Topic.QUEUE_LIMIT).reason is Reason.NOT_ASKED
 
 

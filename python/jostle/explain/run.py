@@ -13,6 +13,7 @@ from jostle.contestant.protocols import check_explained
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.answer import answer
+from jostle.explain.finding import Finding
 from jostle.explain.results import Explanation, RouteEntry
 from jostle.explain.send import EngineSender, Sender
 from jostle.explain.server.limits import GENTLE, THOROUGH, Budget, Limits
@@ -28,6 +29,7 @@ from jostle.explain.server.routes import (
 from jostle.explain.server.target import ResponseHead, Route, Target, check, connect_s, intermediary, look
 from jostle.explain.session import Session
 from jostle.explain.stages import findings_of
+from jostle.formatting import plural
 from jostle.generator.spec.address import Address
 from jostle.generator.spec.run import engine_spec
 from jostle.host.cores import available_cores, place
@@ -37,6 +39,7 @@ from jostle.plan.model import Plan
 from jostle.redaction.data import redact
 from jostle.runner.observer import Tell, silent
 from jostle.text import one_line
+from jostle.units import format_span
 from jostle.url import read_url, shown
 
 __all__ = ["examine", "explain", "target_of"]
@@ -283,7 +286,7 @@ def examine(
         target,
         sender,
         budget,
-        lambda question: tell(f"asking {question}", False),
+        lambda question: tell(f"asking {question} ({_spent(budget)})", False),
         delay_s=delay_s,
         server=one_line(looks[0].headers.get("server", "")) if looks else "",
         intermediary=intermediary(looks),
@@ -293,7 +296,7 @@ def examine(
     tell(f"{budget.limits.name}: {budget.limits.stated}{more}", True)
     waited_s = pressure_s("cpu")
     began = time.monotonic()
-    findings = findings_of(session)
+    findings = findings_of(session, lambda found: _tell_found(found, tell))
     found = answer(findings, asked_with)
     return Explanation(
         target=target.label,
@@ -321,6 +324,18 @@ def examine(
         stream=session.stream,
         family=session.family,
     )
+
+
+def _spent(budget: Budget) -> str:
+    """How much of the budget is used so far."""
+    seconds = f"{format_span(budget.spent_s)} of {format_span(budget.limits.seconds)}"
+    return f"{seconds}, {plural(budget.requests, 'request')} so far"
+
+
+def _tell_found(finding: Finding, tell: Tell) -> None:
+    """What is unusual, as soon as it is known."""
+    if finding.decided and finding.notable:
+        tell(f"found so far: {one_line(finding.says)}", True)
 
 
 def _share(before_s: float | None, seconds: float) -> float | None:

@@ -62,9 +62,11 @@ class Stage:
     applies: Callable[[Session], bool] = lambda _: True
 
 
-def findings_of(session: Session) -> list[Finding]:
+def findings_of(session: Session, found: Callable[[Finding], None]) -> list[Finding]:
     """Sends all probes; returns all findings in reading order, without those that do not apply to the
     protocol.
+
+    `found`: called with what a probe finds, as soon as it has; what later probes tell may change it.
     """
     stages = [stage for stage in STAGES if stage.applies(session)]
     findings: list[Finding] = []
@@ -73,7 +75,9 @@ def findings_of(session: Session) -> list[Finding]:
     for place, stage in enumerate(stages):
         session.budget.begin(stage.share / sum(one.share for one in stages[place:]))
         before = session.sender.unconnected.copy()
-        findings += _asked(session, stage)
+        for finding in _asked(session, stage):
+            found(finding)
+            findings.append(finding)
         session.note_memory()
         lost = session.sender.unconnected - before
         for topic in stage.topics:
@@ -102,15 +106,10 @@ def _applies_to(topic: Topic, session: Session) -> bool:
     return topic is not Topic.KEEP_ALIVE or session.target.protocol != "UDP"
 
 
-def _asked(session: Session, stage: Stage) -> list[Finding]:
-    """What the stage finds in its time."""
-    findings: list[Finding] = []
-    try:
-        for finding in stage.ask(session):
-            findings.append(finding)
-    except NoTime:
-        pass  # what it has not found is named in the end
-    return findings
+def _asked(session: Session, stage: Stage) -> Iterator[Finding]:
+    """What the stage finds in its time; what it has not found is named in the end."""
+    with contextlib.suppress(NoTime):
+        yield from stage.ask(session)
 
 
 def _services(session: Session) -> Iterator[Finding]:
