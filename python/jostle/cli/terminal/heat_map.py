@@ -6,7 +6,7 @@ answered: requests that a server leaves waiting are in no cell until it answers 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -80,12 +80,12 @@ def _two_cells(upper: int, lower: int) -> tuple[str, str]:
 
 def unanswered(columns: Sequence[Column], end_s: float, width: int) -> Line:
     """A bar for each place in time: how many requests were due, and not answered."""
-    counts = [0] * (width - LABEL)
-    for column, begin, end in _places(columns, end_s, len(counts)):
-        for place in range(begin, end):
-            counts[place] = max(counts[place], column.unanswered)
-    usual = sorted(column.unanswered for column in columns)[len(columns) // 2]
-    drawn = bars(counts, max([1, USUAL * usual, *counts]))
+    waiting = np.array([column.unanswered for column in columns])
+    which, places = _places(columns, end_s, width - LABEL)
+    counts = np.zeros(width - LABEL, dtype=np.int64)
+    np.maximum.at(counts, places, waiting[which])
+    usual = int(np.sort(waiting)[len(columns) // 2])
+    drawn = bars(counts.tolist(), max(1, USUAL * usual, int(counts.max())))
     return [(f"{'not answered':>{LABEL - 2}} │", "2"), (drawn, "31")]
 
 
@@ -107,17 +107,20 @@ def _framed(columns: Sequence[Column], end_s: float, across: int, lines: int, ro
     padded = np.pad(shown, ((0, 0), (0, up * each - shown.shape[1])))
     cells = np.zeros((across, up), dtype=np.int64)
     in_rows = padded.reshape(len(columns), up, each).sum(axis=2)
-    for in_it, (_, begin, end) in zip(in_rows, _places(columns, end_s, across), strict=True):
-        cells[begin:end] += in_it
+    which, places = _places(columns, end_s, across)
+    np.add.at(cells, places, in_rows[which])
     return _Framed(cells, low, each)
 
 
-def _places(columns: Sequence[Column], end_s: float, across: int) -> Iterator[tuple[Column, int, int]]:
-    """The places of each column, from the first to before the last; at least one of them."""
-    scale = across / end_s
-    for column in columns:
-        begin = min(round(column.start_s * scale), across - 1)
-        yield column, begin, max(min(round(column.end_s * scale), across), begin + 1)
+def _places(columns: Sequence[Column], end_s: float, across: int) -> tuple[Ints, Ints]:
+    """Each place that a column fills, in time, as the number of the column and the place; one at least."""
+    ends = np.array([(column.start_us, column.end_us) for column in columns]) / 1e6
+    begin, until = np.rint(ends * (across / end_s)).astype(np.int64).T
+    begin = np.minimum(begin, across - 1)
+    widths = np.maximum(np.minimum(until, across), begin + 1) - begin
+    which = np.repeat(np.arange(len(columns)), widths)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(widths) - widths, widths)
+    return which, begin[which] + within
 
 
 def _levels(cells: Ints, count: int) -> Ints:
