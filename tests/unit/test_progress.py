@@ -111,7 +111,7 @@ def test_on_a_terminal_one_line_changes_and_what_is_said_stays_above_it() -> Non
         progress(TrialStarted(TRIALS[1], 5.0))
     shown = stream.getvalue()
     assert "1/20 go, w, round 1: failed: go exited" in shown
-    assert "2/20 node w" in shown
+    assert "2/20 node w, round 1 of 10" in shown
     assert "about 2 min left" in shown
     assert "recorded in" not in shown
 

@@ -39,6 +39,7 @@ class _Course:
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self.total = 0
+        self.rounds = 0
         self.done = 0
         self._began = 0.0
         self._took_s = 0.0
@@ -131,6 +132,7 @@ class RunProgress:
     def _scheduled(self, event: Scheduled) -> None:
         total = len(event.trials)
         before, self._course.total = self._course.total, total
+        self._course.rounds = max((planned.round for planned in event.trials), default=0)
         if 0 < before < total:
             self._display.say(
                 f"{plural(total - before, 'trial')} added{f': {event.why}' if event.why else ''}", "dim"
@@ -169,7 +171,8 @@ class RunProgress:
         """`share_over`: the share of the running trial that is over."""
         course = self._course
         which = f"{planned.number}/{course.total} " if course.total > 1 else ""
-        where = f"{which}{planned.contestant}" + (f" {planned.workload}" if which else "")
+        round_of = f", round {planned.round} of {course.rounds}" if course.rounds > 1 else ""
+        where = f"{which}{planned.contestant}" + (f" {planned.workload}{round_of}" if which else "")
         self._display.show(where, details, done=course.done + share_over, total=course.total)
 
 
