@@ -12,7 +12,13 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.units import format_rate
 
-__all__ = ["RecordedSearch"]
+__all__ = ["RecordedSearch", "slos_of"]
+
+
+def slos_of(plan: RecordedPlan) -> tuple[Slo, ...]:
+    """What must hold, if the plan is that of a search; else nothing."""
+    texts = str(plan.parameters.get(SLO_PARAMETER, ""))
+    return read_slos([part.strip() for part in texts.split(";")]) if texts else ()
 
 
 class RecordedSearch:
@@ -23,11 +29,10 @@ class RecordedSearch:
 
     def __init__(self, record: RunRecord) -> None:
         plan = RecordedPlan.parse(record.plan_text)
-        slos = str(plan.parameters.get(SLO_PARAMETER, ""))
-        if not slos:
+        self.slos = slos_of(plan)
+        if not self.slos:
             raise NotARun(f"{record.folder} is not a run of jostle capacity", "jostle report shows it")
         self.record, self.plan = record, plan
-        self.slos: tuple[Slo, ...] = read_slos([part.strip() for part in slos.split(";")])
         self.alone: TrialData | None = None
         self.back: TrialData | None = None
         self.held_out: set[float] = set()

@@ -53,7 +53,7 @@ class TrialState:
     rates: Rates
     """In the last interval."""
     rates_so_far: Rates
-    """Like everything that is of the whole trial so far, up to a second old until the trial is over."""
+    """Like all that is of the whole trial so far, a few seconds old at most until the trial is over."""
     in_flight: int
     """Requests that were sent and have no response yet."""
     not_sent: int

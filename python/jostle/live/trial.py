@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,15 +18,20 @@ from jostle.analysis.trials.marks import marks_of
 from jostle.analysis.trials.resource_usage import ResourceUsage
 from jostle.analysis.trials.streaming import Folded
 from jostle.analysis.validity.checks import judge_so_far
-from jostle.histogram import Histogram, decode
+from jostle.histogram import Histogram
 from jostle.live.column import Column, Columns
+from jostle.live.growing import GrowingParts, Times, times_in
+from jostle.live.parts import Parts, parts_of
 from jostle.live.samples import GrowingSamples
 from jostle.live.span import WHOLE, Span
 from jostle.live.state import Cpu, Rates, TrialState, Usage
 from jostle.record import TrialRecord
 from jostle.record.layout import STEERED, MachineEntry, ResourceSample, SteeredEntry
 
-__all__ = ["RunningTrial"]
+if TYPE_CHECKING:
+    from jostle.record.row_columns import Rows
+
+__all__ = ["RunningData", "RunningTrial"]
 
 MEASURES = ("response", "service", "headers", "pacing", "censored", "failed")
 
@@ -35,8 +40,9 @@ CORES = ("server_cores", "generator_cores", "peer_cores")
 SPENT = ("censored", "failed")
 """Measures of which the sum of each interval is kept."""
 
-REFRESHED_S = 1.0
-"""Figures of the whole trial, and the verdict, follow at this distance: they change slowly, and take time."""
+REFRESHED_S, MAX_REFRESHED_S, SHARE_BEFORE = 1.0, 4.0, 0.05
+"""Figures of the whole trial, and the verdict, take time, and follow at a distance: at least the first, at
+most the second, in between this share of what is over, by which they can hardly have changed."""
 
 LATELY = 5
 """Samples of the last second."""
@@ -61,6 +67,9 @@ class RunningTrial:
         self.machine = GrowingSamples(record.folder / "machine.ndjson", MachineEntry, within)
         steered: Any = SteeredEntry  # a union
         self.steered = GrowingSamples[SteeredEntry](record.folder / STEERED, steered)
+        data = TrialData(record)
+        self.growing = GrowingParts(len(data.workload().get("requests") or ()))
+        self._workloads = {MEASURED} if data.apart is None else {MEASURED, data.apart}
         self._columns = Columns()
         self._last: _LastInterval | None = None
         self._whole: _Whole | None = None
@@ -68,8 +77,9 @@ class RunningTrial:
     def add(self, interval: Mapping[str, Any]) -> None:
         """Add the next interval: as it was recorded, with its histograms whole."""
         self.tally.add(interval)
-        measured = [series for series in interval["series"] if series["workload"] == MEASURED]
-        found = {measure: _histogram(measured, measure) for measure in MEASURES}
+        times = list(times_in(interval, MEASURES, self._workloads))
+        found = {measure: _histogram(times, measure) for measure in MEASURES}
+        self.growing.add(interval, times)
         for measure, histogram in found.items():
             if histogram is not None:
                 self.sums[measure].add(histogram)
@@ -88,7 +98,8 @@ class RunningTrial:
         if last is None:
             return None
         over_s = last.column.end_s
-        if self._whole is None or last.is_last or over_s >= self._whole.at_s + REFRESHED_S:
+        distance_s = min(MAX_REFRESHED_S, max(REFRESHED_S, SHARE_BEFORE * over_s))
+        if self._whole is None or last.is_last or over_s >= self._whole.at_s + distance_s:
             self._whole = _Whole.of(RunningData(self.record, self), over_s)
         whole = self._whole
         return TrialState(
@@ -110,6 +121,22 @@ class RunningTrial:
             marks=whole.marks,
             validity=whole.validity,
         )
+
+    @property
+    def over_s(self) -> float | None:
+        """How much of its load is over; None before the first interval."""
+        return None if self._last is None else self._last.column.end_s
+
+    @property
+    def data(self) -> "RunningData":
+        """The trial as the analysis sees it, as of the last `state`."""
+        assert self._whole is not None, "there is no state yet"
+        return self._whole.data
+
+    def parts(self) -> Parts:
+        """What is known of each request, journey, stream and generator, as of the last `state`."""
+        assert self._whole is not None, "there is no state yet"
+        return self._whole.parts
 
     def usage(self) -> Mapping[str, Usage]:
         """Cores in use so far by "server", "database" and "machine", as far as they are watched."""
@@ -148,12 +175,23 @@ class RunningData(TrialData):
     def merged(self, measure: str) -> Histogram:
         return self.running.sums[measure]
 
+    def recorded_of(self, measure: str, number: int, workload: int = MEASURED) -> WeightedSample:
+        return self.running.growing.recorded_of(measure, number, workload)
+
     def spent_s(self, measure: str) -> Floats:
         return np.array(self.running.spent_s[measure])
 
     @cached_property
     def steered(self) -> Sequence[SteeredEntry]:
         return self.running.steered.read()
+
+    @cached_property
+    def rows(self) -> None:
+        """None: they are still written."""
+
+    @cached_property
+    def rows_by_request(self) -> "Mapping[str, Rows]":
+        return {}
 
     @cached_property
     def responses(self) -> Folded:
@@ -185,6 +223,7 @@ class RunningData(TrialData):
 class _Whole:
     """What follows from all of a trial so far, and takes longer than the rest of a state."""
 
+    data: RunningData
     at_s: float
     planned_s: float | None
     open: bool
@@ -200,6 +239,7 @@ class _Whole:
     def of(cls, data: RunningData, at_s: float) -> "_Whole":
         is_open = data.open is not None
         return cls(
+            data=data,
             at_s=at_s,
             planned_s=data.planned_s,
             open=is_open,
@@ -213,6 +253,10 @@ class _Whole:
             marks=marks_of(data),
             validity=judge_so_far(data),
         )
+
+    @cached_property
+    def parts(self) -> Parts:
+        return parts_of(self.data, self.data.running.growing)
 
 
 @dataclass(frozen=True)
@@ -247,9 +291,9 @@ class _LastInterval:
         )
 
 
-def _histogram(series: Sequence[Mapping[str, Any]], measure: str) -> Histogram | None:
-    """What these series recorded of a measure within one interval; None for nothing."""
-    found = [decode(one["histograms"][measure]["v2"]) for one in series if measure in one["histograms"]]
+def _histogram(times: Sequence[Times], measure: str) -> Histogram | None:
+    """What the measured workload recorded of a measure within one interval; None for nothing."""
+    found = [one.histogram for one in times if (one.workload, one.measure) == (MEASURED, measure)]
     if len(found) < 2:
         return found[0] if found else None
     whole = Histogram()

@@ -2,12 +2,12 @@
 
 import base64
 import binascii
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from jostle.record.hlog import HistogramEntry, parse_entries
-from jostle.record.interval_line import IntervalEntry
+from jostle.record.interval_line import NUMBERED_BY, IntervalEntry
 from jostle.record.intervals import histogram_counts
 from jostle.record.jsonl import damaged, parse, read_lines
 
@@ -15,8 +15,8 @@ __all__ = ["GrowingIntervals"]
 
 
 class GrowingIntervals:
-    """Intervals as they were recorded, each with the encoded histograms of its series ("v2"), as an engine
-    gives them.
+    """Intervals as they were recorded, each with the encoded histograms ("v2") of its series, journeys,
+    streams and pings, as an engine gives them.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,10 +66,17 @@ class GrowingIntervals:
                 found[key] = base64.b64decode(entry.payload, validate=True)
             except binascii.Error as error:
                 raise damaged(self._hlog, f"{entry}: {error}") from None
-        for series in interval["series"]:
-            numbers = series["workload"], series["request"], series["phase"]
-            histograms: dict[str, Any] = dict(series["histograms"])
+        series = [((one["workload"], one["request"], one["phase"]), one) for one in interval["series"]]
+        for numbers, entry in [*series, *_numbered(interval)]:
+            histograms: dict[str, Any] = dict(entry["histograms"])
             for measure, summary in histograms.items():
                 histograms[measure] = {**summary, "v2": found[numbers, measure]}
-            series["histograms"] = histograms
+            entry["histograms"] = histograms
         return True
+
+
+def _numbered(interval: Mapping[str, Any]) -> Iterator[tuple[tuple[int, int, int], Any]]:
+    """The journeys, streams and pings of an interval, each with its key in intervals.hlog."""
+    for name, number in NUMBERED_BY.items():
+        for entry in interval.get(name, ()):
+            yield (entry["workload"], entry[number], 0), entry

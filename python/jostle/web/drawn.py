@@ -11,6 +11,7 @@ from jostle.live.state import Rates, TrialState
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome, failures, outcome_label
 from jostle.record.steered import described
 from jostle.units import format_count, format_duration, format_rate
+from jostle.web.drawn_parts import drawn_parts
 
 __all__ = ["drawn_columns", "drawn_run", "drawn_trial"]
 
@@ -71,6 +72,7 @@ def drawn_trial(
         "limits": limits,
         "labels": {kind: outcome_label(kind) for kind in state.outcomes},
         "cpu": _cpu(state),
+        "parts": drawn_parts(trial.running.parts(), over=final is not None),
         "usage": {name: [usage.times_s, usage.cores] for name, usage in trial.running.usage().items()},
         "steered": [
             {"at": format_duration(one["at_ns"] / 1e9), "what": described(one), "by": one["by"]}

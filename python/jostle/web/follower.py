@@ -16,6 +16,7 @@ from typing import Any
 from jostle.live.followed import FollowedRun
 from jostle.web.drawn import drawn_columns, drawn_run
 from jostle.web.place import Place
+from jostle.web.standing import WatchedStanding
 from jostle.web.watched import WatchedTrial
 
 __all__ = ["Follower"]
@@ -37,6 +38,7 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         """Raises NotARun."""
         self._run = FollowedRun(folder)
+        self._standing = WatchedStanding(self._run)
         self._known = time.time_ns() // MS  # another one than in a process before this
         self._trials: dict[Attempt, WatchedTrial] = {}
         self._wanted: Counter[int | None] = Counter()
@@ -45,6 +47,7 @@ class Follower:
         self._looked = False
         self._finished = False
         self._task: asyncio.Task[None] | None = None
+        self._judging: asyncio.Task[None] | None = None
         self._messages: dict[tuple[int | None, Place], tuple[Place, str] | None] = {}
 
     @contextlib.contextmanager
@@ -77,6 +80,9 @@ class Follower:
         await self._look()
         while self._behind:
             await self._look()
+        if self._judging is not None:
+            await asyncio.wait((self._judging,))
+        await self._judge()
         async with self._changed:
             self._finished = True
             self._changed.notify_all()
@@ -85,9 +91,29 @@ class Follower:
         async with self._reading:
             if await asyncio.to_thread(self._read) or not self._looked:
                 self._looked = True
-                self._messages.clear()
-                async with self._changed:
-                    self._changed.notify_all()
+                await self._tell()
+
+    async def _tell(self) -> None:
+        self._messages.clear()
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _judge(self) -> None:
+        """How the run stands. Trials that are over are looked at beside what is read on."""
+        async with self._reading:
+            newest = self._key(None)
+            watched = None if newest is None else self._trials.get(newest)
+            running = None if watched is None else watched.running
+            if self._behind or not self._standing.due(running):
+                return
+            beside = self._standing.by_trials
+            new = not beside and await asyncio.to_thread(self._standing.look, running)
+        if beside:
+            new = await asyncio.to_thread(self._standing.look, running)
+        if new:
+            async with self._reading:
+                self._known += 1
+            await self._tell()
 
     @property
     def _behind(self) -> bool:
@@ -101,6 +127,8 @@ class Follower:
             if self._wanted.total():
                 seen = loop.time()
             await self._look()
+            if self._judging is None or self._judging.done():
+                self._judging = loop.create_task(self._judge())
             await asyncio.sleep(0 if self._behind else EVERY_S)
 
     def _read(self) -> bool:
@@ -152,7 +180,8 @@ class Follower:
         content: dict[str, Any] = {}
         if place.known != self._known:
             damage = "" if watched is None else watched.damage
-            content["run"] = {**drawn_run(self._run), "damage": damage}
+            standing = {**self._standing.drawn, "final": self._standing.final}
+            content["run"] = {**drawn_run(self._run), **standing, "damage": damage}
         if watched is not None and watched.known is not None:
             state, drawn = watched.known
             complete = max(0, len(state.columns) - 1)

@@ -8,6 +8,7 @@ from jostle.analysis.trials.marks import of_lost
 from jostle.errors import NotARun
 from jostle.live.followed import FollowedTrial, TrialPlace
 from jostle.live.state import TrialState
+from jostle.live.trial import RunningTrial
 from jostle.record import RunRecord, TrialRecord
 from jostle.report.trial_data import as_marks
 from jostle.web.current_load import CurrentLoad
@@ -32,6 +33,11 @@ class WatchedTrial:
     def behind(self) -> bool:
         """Whether there is more to be read at once."""
         return self._trial.behind
+
+    @property
+    def running(self) -> RunningTrial:
+        """What is known of it."""
+        return self._trial.running
 
     def read(self, place: TrialPlace) -> bool:
         """Whether there was anything new. `place`: what the journal says of it."""

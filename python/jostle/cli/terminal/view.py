@@ -23,11 +23,6 @@ __all__ = ["LiveView"]
 
 FRAME_S = 0.25
 
-MAX_REQUESTS = 50
-"""Of a trial with more requests than this, only the time left is shown: adding their histograms
-takes too long.
-"""
-
 STEERS = {"+": Change("scale", 1.1), "-": Change("scale", 1 / 1.1)}
 """What a key changes: by a tenth, so that one undoes the other."""
 
@@ -123,7 +118,9 @@ class LiveView:
 
 
 def _begun(folder: Path) -> "RunningTrial | None":
-    """None if it has too many requests."""
+    """None if it has too many requests: to add their histograms takes too long, and only the time left is
+    shown."""
+    from jostle.live.growing import MAX_REQUESTS
     from jostle.live.trial import RunningTrial
     from jostle.record import TrialRecord
 

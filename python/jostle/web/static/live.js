@@ -4,6 +4,7 @@ import { Chart } from "./charts.js";
 import { checksOf } from "./checks.js";
 import { showFigures, showState, showTrials, showVerdict } from "./figures.js";
 import { controlOf } from "./control.js";
+import { showJudged, showTables } from "./parts.js";
 import { cores, lateness, outcomes, rates, waiting } from "./series.js";
 import { showJournal } from "./journal.js";
 import { follow } from "./stream.js";
@@ -135,6 +136,8 @@ function told(message) {
     live.run = message.run;
     showTrials(message.run, live.trial?.number, watch);
     showJournal(message.run.journal);
+    showTables(document.getElementById("cells"), message.run.tables);
+    showJudged(message.run);
   }
   if (message.trial) {
     const before = live.trial?.number;
@@ -161,6 +164,7 @@ function show() {
   for (const { chart, of } of charts) chart.show(of.data(columns, trial), end, of.sentence(trial), trial.marks);
   showVerdict(trial);
   showFigures(trial);
+  showTables(document.getElementById("parts"), trial.parts);
 }
 
 // A range stays where it is in time when columns are merged.
@@ -181,7 +185,7 @@ function watch(number) {
 
 // Whether nothing more will come, so that the connection is given back.
 function isOver() {
-  if (!live.run || live.run.status === "running") return false;
+  if (!live.run || live.run.status === "running" || !live.run.final) return false;
   return live.trial ? !live.trial.reading : live.run.newest === null;
 }
 
