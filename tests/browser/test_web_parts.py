@@ -28,6 +28,9 @@ steps = [
 """
 
 
+SIZE: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+
+
 def table(page: Page, title: str) -> Locator:
     return page.get_by_role("region", name=title, exact=True).locator("table")
 
@@ -67,8 +70,9 @@ def watched_to_its_end(
         web(base) as served,
     ):
         recorded(base, 1_000)
-        page = opened(browser, f"{served.url}/live", said, viewport={"width": 1280, "height": 800})
-        expect(table(page, title).locator("tbody tr").first).to_be_visible(timeout=30_000)
+        (journal,) = base.glob("*/journal.ndjson")
+        page = opened(browser, f"{served.url}/runs/{journal.parent.name}", said, **SIZE)
+        expect(table(page, title).locator("tbody tr").first).to_be_visible(timeout=60_000)
         expect(page.locator("#state")).to_have_text("The run has ended.", timeout=60_000)
         assert load.wait(60) in (0, 3)
         eventually(result.exists)
@@ -138,11 +142,11 @@ def ended_run(
 ) -> Iterator[tuple[Page, Any]]:
     """The page of a run that it has shown while it was measured, and its record."""
     with jostle_running(*command, "--into", base / "runs", **SILENTLY) as run, web(base / "runs") as served:
-        page = opened(browser, f"{served.url}/live", said, viewport={"width": 1280, "height": 800})
-        page.wait_for_url("**/runs/*", timeout=60_000)
-        expect(page.locator("#state")).to_have_text("The run has ended.", timeout=120_000)
-        assert run.wait(60) < 4
+        recorded(base / "runs", 100)
         (folder,) = (base / "runs").iterdir()
+        page = opened(browser, f"{served.url}/runs/{folder.name}", said, **SIZE)
+        expect(page.locator("#state")).to_have_text("The run has ended.", timeout=120_000)
+        run.wait(60)
         yield page, RunRecord.open(folder)
 
 

@@ -13,11 +13,13 @@ from jostle.cli.terminal.heat_map import LABEL, heat_map
 from jostle.cli.terminal.line import length, written
 from jostle.cli.terminal.status import Status, status_line
 from jostle.live.counted import Counted
+from jostle.live.followed import FollowedTrial
 from jostle.live.state import TrialState
 from jostle.live.trial import RunningTrial
 from jostle.record import TrialRecord
 from jostle.record.layout import SteeredEntry
 from jostle.record.verdict import Verdict
+from support.several import as_streams, run_of
 from support.synthetic import Trial, closed, intervals, lognormal, make_run, open_loop
 from support.terminal import without_styles
 
@@ -185,3 +187,27 @@ def test_a_change_is_seen_while_the_trial_runs(tmp_path: Path) -> None:
     assert "the load was changed while it ran: 800/s from 5.00 s on" in [
         c.message for c in state.validity.notable
     ]
+
+
+def test_several_requests_have_a_line_with_the_slowest_first(states: States) -> None:
+    slow = [replace(one, of=0) for one in closed(lognormal(0.08, 0.2), 5.0, clients=2)]
+    quick = [replace(one, of=1) for one in closed(lognormal(0.004, 0.2), 5.0, clients=2)]
+    trial = Trial("a", "w", 1, [*slow, *quick], load={"closed": {"clients": 4}}, mix=("search", "home"))
+    *_, last = states(trial)
+    lines = texts(last, 100)
+    assert len(lines) == 14
+    (line,) = [line for line in lines if line.startswith("p50 of")]
+    assert re.fullmatch(r"p50 of   search [≥ \d.]+ ms  home [≥ \d.]+ ms", line)
+    assert all(len(line) <= 40 for line in texts(last, 40))
+
+
+def test_streams_have_a_line_with_their_events(tmp_path: Path) -> None:
+    record = run_of(tmp_path, 1, as_streams)
+    running = FollowedTrial(record.folder)
+    while running.read():
+        pass
+    state = running.running.state()
+    assert state is not None
+    (line,) = [line for line in texts(state, 100) if line.startswith("events")]
+    assert line == "events 6.00/s  first p50 2.00 ms  p99 –  gap p50 2.00 ms  p99 –  longest 2.00 ms"  # noqa: RUF001
+    assert len(texts(state, 100)) == 14

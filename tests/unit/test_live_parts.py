@@ -28,8 +28,9 @@ def parts_in(trial: TrialRecord) -> Parts:
     while followed.read():
         pass
     assert not followed.damage
-    assert followed.running.state() is not None
-    return followed.running.parts()
+    state = followed.running.state()
+    assert state is not None
+    return state.parts
 
 
 def agree(live: Mapping[str, Estimate], told: Mapping[str, Estimate]) -> None:
@@ -126,8 +127,9 @@ def test_generators_are_told_apart_and_one_that_is_lost_sends_nothing(tmp_path: 
 
     running.add(second(0, 10, 30))
     running.add(second(1, 20))
-    running.state()
-    first, lost = running.parts().generators
+    state = running.state()
+    assert state is not None
+    first, lost = state.parts.generators
     assert (first.host, first.sent, first.sent_per_s, first.lag_s) == ("", 30, 20.0, 0.0001)
     assert (lost.host, lost.sent, lost.sent_per_s, lost.lag_s) == ("ann", 30, 0.0, 0.0002)
 
@@ -141,7 +143,7 @@ def test_too_many_requests_are_counted_and_not_followed(tmp_path: Path) -> None:
 
 
 def test_memory_stays_the_same_however_long_it_runs() -> None:
-    growing = GrowingParts(1)
+    growing = GrowingParts()
     one = {"workload": 0, "request": 0, "outcomes": {"ok": 2}}
     interval = engine_interval(series=[{**one, "histograms": {"response": histogram([0.001, 0.02])}}])
     sizes = []

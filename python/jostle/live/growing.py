@@ -58,10 +58,9 @@ def _times(entry: Mapping[str, Any], number: int, measures: Container[str]) -> I
 class GrowingParts:
     """`add` for each interval. Of times the sums are kept, of what is counted also that of the last one."""
 
-    def __init__(self, requests: int) -> None:
-        """`requests`: how many the measured workload has."""
-        self.followed = requests <= MAX_REQUESTS
-        """Whether requests are known one by one."""
+    def __init__(self, followed: bool = True) -> None:
+        """`followed`: whether requests are to be known one by one."""
+        self.followed = followed
         self._sums = defaultdict[tuple[str, int], dict[int, Histogram]](dict)
         self.last_s = 1.0
         """The length of the last interval."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from jostle.analysis.results import Estimate, Mark, Validity
 from jostle.live.column import Column
+from jostle.live.parts import Parts
 from jostle.record.layout import SteeredEntry
 
 __all__ = ["Cpu", "Rates", "TrialState", "Usage"]
@@ -77,3 +78,5 @@ class TrialState:
     """Moments that its pictures mark, in order, up to a second old."""
     validity: Validity
     """What can be judged so far."""
+    parts: Parts
+    """Each request or step, journey, stream and generator by itself."""

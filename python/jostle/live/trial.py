@@ -20,7 +20,7 @@ from jostle.analysis.trials.streaming import Folded
 from jostle.analysis.validity.checks import judge_so_far
 from jostle.histogram import Histogram
 from jostle.live.column import Column, Columns
-from jostle.live.growing import GrowingParts, Times, times_in
+from jostle.live.growing import MAX_REQUESTS, GrowingParts, Times, times_in
 from jostle.live.parts import Parts, parts_of
 from jostle.live.samples import GrowingSamples
 from jostle.live.span import WHOLE, Span
@@ -56,8 +56,11 @@ NS = 1_000_000_000
 class RunningTrial:
     """What `add` was given of one trial, and what follows from it."""
 
-    def __init__(self, record: TrialRecord, within: Span = WHOLE) -> None:
-        """`record`: its description must be on disk. `within`: the part of it that is read, if not all."""
+    def __init__(self, record: TrialRecord, within: Span = WHOLE, max_requests: int = MAX_REQUESTS) -> None:
+        """`record`: its description must be on disk. `within`: the part of it that is read, if not all.
+
+        `max_requests`: up to how many requests are followed one by one.
+        """
         self.record = record
         self.tally = Tally()
         self.sums = {measure: Histogram() for measure in MEASURES}
@@ -68,7 +71,7 @@ class RunningTrial:
         steered: Any = SteeredEntry  # a union
         self.steered = GrowingSamples[SteeredEntry](record.folder / STEERED, steered)
         data = TrialData(record)
-        self.growing = GrowingParts(len(data.workload().get("requests") or ()))
+        self.growing = GrowingParts(len(data.workload().get("requests") or ()) <= max_requests)
         self._workloads = {MEASURED} if data.apart is None else {MEASURED, data.apart}
         self._columns = Columns()
         self._last: _LastInterval | None = None
@@ -120,6 +123,7 @@ class RunningTrial:
             steered=whole.steered,
             marks=whole.marks,
             validity=whole.validity,
+            parts=whole.parts,
         )
 
     @property
@@ -132,11 +136,6 @@ class RunningTrial:
         """The trial as the analysis sees it, as of the last `state`."""
         assert self._whole is not None, "there is no state yet"
         return self._whole.data
-
-    def parts(self) -> Parts:
-        """What is known of each request, journey, stream and generator, as of the last `state`."""
-        assert self._whole is not None, "there is no state yet"
-        return self._whole.parts
 
     def usage(self) -> Mapping[str, Usage]:
         """Cores in use so far by "server", "database" and "machine", as far as they are watched."""
@@ -234,6 +233,7 @@ class _Whole:
     steered: Sequence[SteeredEntry]
     marks: Sequence[Mark]
     validity: Validity
+    parts: Parts
 
     @classmethod
     def of(cls, data: RunningData, at_s: float) -> "_Whole":
@@ -252,11 +252,8 @@ class _Whole:
             steered=data.steered,
             marks=marks_of(data),
             validity=judge_so_far(data),
+            parts=parts_of(data, data.running.growing),
         )
-
-    @cached_property
-    def parts(self) -> Parts:
-        return parts_of(self.data, self.data.running.growing)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def drawn_trial(
         "limits": limits,
         "labels": {kind: outcome_label(kind) for kind in state.outcomes},
         "cpu": _cpu(state),
-        "parts": drawn_parts(trial.running.parts(), over=final is not None),
+        "parts": drawn_parts(state.parts, over=final is not None),
         "usage": {name: [usage.times_s, usage.cores] for name, usage in trial.running.usage().items()},
         "steered": [
             {"at": format_duration(one["at_ns"] / 1e9), "what": described(one), "by": one["by"]}

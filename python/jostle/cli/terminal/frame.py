@@ -21,8 +21,8 @@ MAX_LINES = 14
 MIN_MAP = 3
 """Fewest lines of a heat map; where there is no room for them there is none."""
 
-AROUND_MAP = 8
-"""Lines of a frame beside the map."""
+BESIDE_MAP = 2
+"""What is not answered, and the axis."""
 
 MIN_WIDTH = 40
 SPARKLINE = 24
@@ -37,13 +37,15 @@ def frame(state: TrialState, status: Status, width: int, height: int, *, styled:
     """At most `height` lines of at most `width` columns. `styled`: with colours."""
     lines = min(MAX_LINES, height)
     above = [_verdict(state, status), _where(status), _rates(state, width), _times(state, width)]
+    above += [line for line in (_requests(state, width), _streams(state, width)) if line]
     below = [_outcomes(state), _keys() if status.keys else _machine(state, width)]
     drawn: list[Line] = []
-    if lines - AROUND_MAP >= MIN_MAP and width >= MIN_WIDTH:
+    room = lines - len(above) - len(below) - BESIDE_MAP
+    if room >= MIN_MAP and width >= MIN_WIDTH:
         end_s = max(state.planned_s or 0.0, state.over_s)
         drawn = [
             unanswered(state.columns, end_s, width),
-            *heat_map(state.columns, end_s, width, lines - AROUND_MAP, styled=styled),
+            *heat_map(state.columns, end_s, width, room, styled=styled),
             _axis(state, end_s, width),
         ]
     above, below = ([clipped(line, width) for line in part] for part in (above, below))
@@ -97,6 +99,30 @@ def _times(state: TrialState, width: int) -> Line:
         if length(line) <= width:
             break
     return line
+
+
+def _requests(state: TrialState, width: int) -> Line:
+    """The p99 of each of several requests or steps, the longest first; the p50 as long as one has no p99."""
+    requests = state.parts.requests
+    figure = "p99" if all(one.times["p99"].value is not None for one in requests) else "p50"
+    slowest_first = sorted(requests, key=lambda one: -(one.times[figure].value or 0.0))
+    parts = [(one_line(one.name), formatted(one.times[figure]).value) for one in slowest_first]
+    return _fitting([(f"{figure} of", ""), *parts], width) if parts else []
+
+
+def _streams(state: TrialState, width: int) -> Line:
+    """The events of streams; of several requests that ask for some, those of the first."""
+    for one in state.parts.streams[:1]:
+        parts = [
+            ("events", format_rate(one.events_per_s)),
+            ("first p50", formatted(one.first["p50"]).value),
+            ("p99", formatted(one.first["p99"]).value),
+            ("gap p50", formatted(one.gap["p50"]).value),
+            ("p99", formatted(one.gap["p99"]).value),
+            ("longest", formatted(one.gap["max"]).value),
+        ]
+        return _fitting(parts, width)
+    return []
 
 
 def _sparkline(columns: Sequence[Column]) -> str:

@@ -23,6 +23,9 @@ __all__ = ["LiveView"]
 
 FRAME_S = 0.25
 
+MAX_LISTED = 8
+"""Of a trial with more requests than this, none is shown by itself: there is no room for more names."""
+
 STEERS = {"+": Change("scale", 1.1), "-": Change("scale", 1 / 1.1)}
 """What a key changes: by a tenth, so that one undoes the other."""
 
@@ -127,7 +130,7 @@ def _begun(folder: Path) -> "RunningTrial | None":
     record = TrialRecord(folder)
     engine = record.description.get("engine") or {}
     requests = sum(len(workload["requests"]) for workload in engine.get("workloads", ()))
-    return RunningTrial(record) if requests <= MAX_REQUESTS else None
+    return RunningTrial(record, max_requests=MAX_LISTED) if requests <= MAX_REQUESTS else None
 
 
 def _has_a_core(trial: "RunningTrial") -> bool:
