@@ -1,5 +1,6 @@
 """One trial while it runs, folded from its intervals. The memory it takes does not grow with its length."""
 
+import math
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -52,6 +53,8 @@ MAX_ROWS = 4096
 
 NS = 1_000_000_000
 
+NOT_WATCHED = Cpu(server=None, database=None, machine=None, generator=0.0, cores=0)
+
 
 class RunningTrial:
     """What `add` was given of one trial, and what follows from it."""
@@ -76,6 +79,7 @@ class RunningTrial:
         self._columns = Columns()
         self._last: _LastInterval | None = None
         self._whole: _Whole | None = None
+        self._used, self._used_at_s = NOT_WATCHED, -math.inf
 
     def add(self, interval: Mapping[str, Any]) -> None:
         """Add the next interval: as it was recorded, with its histograms whole."""
@@ -104,6 +108,8 @@ class RunningTrial:
         distance_s = min(MAX_REFRESHED_S, max(REFRESHED_S, SHARE_BEFORE * over_s))
         if self._whole is None or last.is_last or over_s >= self._whole.at_s + distance_s:
             self._whole = _Whole.of(RunningData(self.record, self), over_s)
+        if last.is_last or over_s >= self._used_at_s + REFRESHED_S:
+            self._used, self._used_at_s = self._cpu(), over_s
         whole = self._whole
         return TrialState(
             over_s=over_s,
@@ -116,7 +122,7 @@ class RunningTrial:
             latest=last.times,
             late_s=whole.late_s,
             outcomes={kind: n for kind, n in self.tally.outcomes[MEASURED, None].items() if n},
-            cpu=self._cpu(),
+            cpu=replace(self._used, generator=self.tally.busiest[-1]),
             columns=self._columns.whole(),
             each=self._columns.each,
             overloaded=whole.overloaded,
