@@ -209,5 +209,5 @@ def test_streams_have_a_line_with_their_events(tmp_path: Path) -> None:
     state = running.running.state()
     assert state is not None
     (line,) = [line for line in texts(state, 100) if line.startswith("events")]
-    assert line == "events 6.00/s  first p50 2.00 ms  p99 –  gap p50 2.00 ms  p99 –  longest 2.00 ms"  # noqa: RUF001
+    assert line == "events 6.00/s  first p50 ≥ 500 ms  p99 –  gap p50 1.50 ms  p99 –  longest 2.00 ms"  # noqa: RUF001
     assert len(texts(state, 100)) == 14
