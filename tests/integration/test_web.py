@@ -75,23 +75,6 @@ def test_who_returns_gets_what_came_since(finished: tuple[Served, str]) -> None:
         assert "run" not in message
 
 
-def test_a_server_that_was_explained_by_itself_opens_from_the_library(tmp_path: Path) -> None:
-    kept = tmp_path / "2026-11-30T00-00-00-explain"
-    kept.mkdir()
-    (kept / "explanation.json").write_text("{}", encoding="utf-8")
-    (kept / "explain.html").write_text("<h1>How it behaves</h1>", encoding="utf-8")
-    (tmp_path / "elsewhere").symlink_to(kept)
-    with web(tmp_path) as served:
-        _, _, text = get(served, "/runs")
-        assert f'<a href="/explanations/{kept.name}">' in text
-        assert "elsewhere" not in text
-        status, headers, text = get(served, f"/explanations/{kept.name}")
-        assert (status, text) == (200, "<h1>How it behaves</h1>")
-        assert headers["content-security-policy"].startswith("sandbox allow-scripts")
-        for name in ("elsewhere", "nothing", "..%2f..%2fetc"):
-            assert get(served, f"/explanations/{name}")[0] == 404
-
-
 @pytest.mark.parametrize(
     ("path", "status"),
     [

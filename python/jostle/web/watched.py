@@ -35,9 +35,9 @@ class WatchedTrial:
         return self._trial.behind
 
     @property
-    def running(self) -> RunningTrial:
-        """What is known of it."""
-        return self._trial.running
+    def running(self) -> RunningTrial | None:
+        """What is known of it; None before the first interval, or if it cannot be read."""
+        return None if self.known is None else self._trial.running
 
     def read(self, place: TrialPlace) -> bool:
         """Whether there was anything new. `place`: what the journal says of it."""
