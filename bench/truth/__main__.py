@@ -60,11 +60,13 @@ def main() -> None:
         return
     if options.action:
         before = [] if options.quick else action.earlier(RESULTS / "truth-action.json")
-        of_action = [*before, *action.measure(2 if options.quick else action.RUNS)]
+        of_action = list(before)
+        for run in action.measure(2 if options.quick else action.RUNS):
+            of_action.append(run)  # and kept at once: half an hour may be cut short
+            if not options.quick:
+                tables.write(action.markdown(of_action), DOCUMENT, "action")
+            _keep("truth-action", {"runs": [asdict(one) for one in of_action]}, begun, options.quick)
         print(action.markdown(of_action))
-        if not options.quick:
-            tables.write(action.markdown(of_action), DOCUMENT, "action")
-        _keep("truth-action", {"runs": [asdict(one) for one in of_action]}, begun, options.quick)
         return
     if options.verdict or options.judge_again:
         runs = options.judge_again or table.measured(quick=options.quick, seed=SEED)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,9 +45,8 @@ class ActionRun:
     """What others and the hypervisor took of the cores, measurement by measurement."""
 
 
-def measure(runs: int) -> list[ActionRun]:
-    """So many runs of each repository, in turns."""
-    found = []
+def measure(runs: int) -> Iterator[ActionRun]:
+    """So many runs of each repository, in turns, each as it ends."""
     with tempfile.TemporaryDirectory(prefix="jostle-action-") as name:
         Path(name).chmod(0o755)
         tops = {
@@ -59,8 +58,7 @@ def measure(runs: int) -> list[ActionRun]:
                 run = _compared(planted, top, Path(name, f"{top.name}-{number}"))
                 said = " / ".join(run.said)
                 print(f"  {planted}, run {number}: exit code {run.exit_code}; {said}", flush=True)
-                found.append(run)
-    return found
+                yield run
 
 
 def earlier(results: Path) -> list[ActionRun]:
