@@ -150,8 +150,8 @@ def test_looks_take_little_of_the_time_and_the_last_one_is_never_left_out(
     assert words[-1] == "undecided yet"
     assert all(word.endswith((" so far", " yet")) for word in words)
     run.state = replace(run.state, trials=followed(folder).state.trials)
-    clock[0] += 9.9
-    assert not watched.due(None), "half a second of work, so ten seconds of rest"
+    clock[0] += 49.9
+    assert not watched.due(None), "half a second of work, so fifty seconds of rest"
     run.state = replace(run.state, status="ended")
     assert watched.due(None)
     watched.look(None)

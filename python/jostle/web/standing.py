@@ -18,8 +18,8 @@ from jostle.web.searched import SearchSoFar
 
 __all__ = ["WatchedStanding"]
 
-PART = 0.05
-"""The share of the time that looks may take while the run goes on."""
+PART = 0.01
+"""The share of the time that looks may take while the run goes on: a viewer may cost 2 % of a core in all."""
 
 MIN_PAUSE_S = 1.0
 
