@@ -59,5 +59,5 @@ function show({ told, passed }, ...notes) {
 function item({ name, symbol, word, message, remedy }) {
   const kind = { valid: "good", suspect: "warning", invalid: "bad" }[word];
   return element("li", { className: kind }, element("strong", {}, `${symbol} ${name}`), ` ${message}`,
-    ...(remedy ? [element("small", {}, ` ${remedy}.`)] : []));
+    ...(remedy ? [element("small", {}, ` ${remedy}`)] : []));
 }
