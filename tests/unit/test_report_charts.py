@@ -4,20 +4,25 @@ import json
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import vendored
 from jostle.analysis.results import Distribution, Phase
+from jostle.analysis.run import analyse
+from jostle.record import RunRecord
 from jostle.report import charts
 from jostle.report.charts.axes import TIME_LABEL, TimeAxis, decades
 from jostle.report.charts.picture import thin
 from jostle.report.export.vega import VEGA_LITE, standalone
 from jostle.report.sections.timelines import MAX_TIMELINES
 from jostle.report.views import View, contestants, views
+from support.pages import AWAY
 from support.pictures import pictures_of, validated
 from support.results import RUNTIMES, Runtime, make_comparison, make_hit, make_plain, make_starvation
+from support.synthetic import make_run
 
 
 @pytest.mark.parametrize("make", [make_starvation, make_plain, make_hit])
@@ -416,3 +421,13 @@ def test_the_table_of_throughput_has_the_share_that_is_kept() -> None:
     drawn = [r["text"] for r in rows_with(picture, "text", "low") if "series" not in r]
     assert row["share kept"].startswith(drawn[0])
     assert row["as published"].endswith(" %")
+
+
+def test_what_was_lost_is_marked_over_time(tmp_path: Path) -> None:
+    result = analyse(RunRecord.open(make_run(tmp_path, [AWAY])))
+    (view,) = views(result)
+    picture = charts.timeline(result, view, view.panels[0], 100)
+    assert picture is not None
+    marked = [(row["t"], row["text"]) for rows in picture.datasets.values() for row in rows if "text" in row]
+    validated(picture)
+    assert marked == [(4.25, "✗ no response"), (6.0, "✓ responses again")]
