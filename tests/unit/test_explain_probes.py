@@ -31,6 +31,7 @@ from jostle.explain.probes.overload import queue_limit, recovery
 from jostle.explain.probes.parallelism import unlike
 from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
+from jostle.explain.probes.slots import decide, send_bursts, slots
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation, InterferenceCell
@@ -41,6 +42,7 @@ from jostle.explain.server.observe import Usage
 from jostle.explain.server.routes import MAX_S, contract_routes
 from jostle.explain.server.target import Route, check, intermediary
 from jostle.explain.session import Baseline, Session
+from jostle.explain.slow_responses.stalls import Requests
 from jostle.host.halts import Halt
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
@@ -237,6 +239,55 @@ def beside_clients(clients: int, median_s: float, mean_s: float, error_s: float)
         InterferenceCell(FAST.name, SLOW.name, clients, 150, median_s, 0.040, mean_s, error_s),
     ]
     return session
+
+
+@pytest.mark.parametrize(
+    ("computes", "cores", "says"),
+    [
+        (None, None, "/slow: one at a time. "),
+        (0.1, 1, "/slow: one at a time. "),
+        (0.98, 1, "/slow: as many at a time as there are cores for it (1), as it computes."),
+        (0.98, None, "/slow: as many at a time as there are cores for it (1), as it computes."),
+    ],
+)
+def test_what_computes_is_limited_by_its_cores_and_by_no_pool(
+    computes: float | None, cores: int | None, says: str
+) -> None:
+    session = session_of()
+    session.target = replace(session.target, cores=cores)
+    session.alone = {
+        FAST.name: Baseline(FAST, 0.0005, 0.01),
+        SLOW.name: Baseline(SLOW, 0.040, 0.01, cpu_share=computes),
+    }
+    session.waits_beside = {SLOW.name: "free"}
+    send_bursts(session)
+    decide(session)
+    (finding,) = slots(session)
+    assert finding.says.startswith(says)
+    assert (finding.hurts_s > 0) is ("as it computes" not in says)
+
+
+def test_who_gives_way_after_a_slice_holds_up_nobody() -> None:
+    session = beside_clients(1, 0.010, 0.010, 0.001)
+    rows = [(FAST.name, 0, at / 10, at / 10 + 0.001) for at in range(100)]
+    rows += [(SLOW.name, 1, at + 0.04, at + 0.08) for at in range(10)]
+    rows += [(FAST.name, 2, at + 0.05, at + 0.0801) for at in range(10)]
+    session.requests = Requests.of(rows)
+    judge(session)
+    (finding,) = blocking(session)
+    assert finding.says.startswith("/slow holds up everything else for 40.0")
+    session.overtaking = True
+    (finding,) = blocking(session)
+    assert "one thread serves all routes" not in finding.says
+
+
+def test_beside_a_route_that_blocks_now_and_then_it_is_not_said_that_nobody_waits() -> None:
+    session = beside_clients(4, 0.001, 0.0012, 0.0002)
+    session.rare_blockers = (SLOW.name,)
+    judge(session)
+    (finding,) = blocking(session)
+    assert finding.says == "Apart from its rare slow ones, requests for /slow keep nobody waiting."
+    assert not finding.absent
 
 
 def test_a_number_of_workers_is_told_only_if_it_was_counted() -> None:

@@ -149,6 +149,9 @@ class Session:
     waits_beside: dict[str, str] = field(default_factory=dict)
     """Whether the shortest route waits beside another one: "waits", "free" or "partly"."""
 
+    rare_blockers: tuple[str, ...] = ()
+    """The routes some of whose requests are slow now and then, and let others wait."""
+
     standstill_s: float = 0.0
     """How long some requests take besides, or the server stands still, now and then."""
 

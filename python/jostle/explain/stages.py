@@ -142,6 +142,7 @@ def _light(session: Session) -> Iterator[Finding]:
     session.pressure = pressure_besides(session.pressure, requests, halts)
     busy = (session.pressure or 0.0) > pauses.BUSY
     slow, left = slow_ones(requests, busy=busy, halts=halts)
+    session.rare_blockers = tuple(one.route for one in slow if one.others_wait)
     yield from rare.rare_responses(requests, slow, len(left) if busy else 0)
     still = pauses.pauses(requests, left, session.pressure, late)
     yield from still

@@ -207,7 +207,7 @@ def blocking(session: Session) -> list[Finding]:
         ]
     evidence = [_line(cell, session) for cell in session.interference if cell.beside]
     single = [one for one in _beside_one(session, longer) if one.waits]
-    if single:
+    if single and not session.overtaking:  # else others have their turn, if only after a while
         return [_one_at_a_time(session, single, evidence)]
     return [_by_several(session, evidence)]
 
@@ -305,6 +305,9 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
         figure["at once"] = Estimate(float(chosen.clients), unit="")
         cure = f"Add workers or threads, or make {chosen.beside} shorter."
         return decided_finding(topic, text, evidence, figure, hurts_s=felt_s(more.value or 0.0), cure=cure)
+    if not waits and chosen.beside in session.rare_blockers:
+        text = f"Apart from its rare slow ones, requests for {chosen.beside} keep nobody waiting."
+        return decided_finding(topic, text, evidence, figure, notable=False)
     if felt_s(more.high or 0.0) and not more.low:
         return cannot_tell(
             topic,

@@ -55,7 +55,7 @@ def connecting(session: Session) -> Finding:
             evidence,
             {"share": share, "wait": Estimate(again, min(long), max(long), n=len(long))},
             hurts_s=len(long) / len(took) * again,
-            cure="A longer backlog, and quicker accepting.",
+            cure="Lengthen the backlog that it passes to listen(), or accept more quickly.",
         )
     if max(took) > limit_s:
         return cannot_tell(

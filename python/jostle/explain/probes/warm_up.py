@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
+from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, felt_s
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.reason import Reason
 from jostle.explain.session import Session
@@ -76,6 +76,7 @@ def warm_up(session: Session) -> Finding:
             f"{plural(max(1, count), 'request')}.",
             evidence,
             figures,
+            notable=felt_s(times[0] - later) > 0,
         )
     return decided_finding(
         topic,
