@@ -167,6 +167,6 @@ def test_a_server_that_limits_the_rate_is_told_so_and_asked_gently_from_then_on(
     rate = limit.figure("rate")
     assert rate is not None
     assert (rate.low or 0) <= 10.0 <= (rate.high or 0)
-    assert explanation.paragraph.startswith("It limits the rate to ")
+    assert explanation.paragraph.startswith("The server limits the rate to ")
     assert budget.rate_per_s <= 10.0
     assert finding(explanation, Topic.SERVICE_TIME).decided, "asked again, at half of what it allows"

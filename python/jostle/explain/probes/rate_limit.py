@@ -123,7 +123,7 @@ def _limited(session: Session, responses: Sequence[Response]) -> Finding:
     rate_figure = Estimate(accepted, max(0.0, accepted - reach), accepted + reach, "/s", n=len(responses))
     return decided_finding(
         topic,
-        f"It limits the rate to {with_range(rate_figure)}, after about {burst:.0f} at once, and refuses the "
+        f"The server limits the rate to {with_range(rate_figure)}, after about {burst:.0f} at once, and refuses the "
         f"rest with {statuses}.",
         evidence,
         {
