@@ -123,8 +123,8 @@ def _limited(session: Session, responses: Sequence[Response]) -> Finding:
     rate_figure = Estimate(accepted, max(0.0, accepted - reach), accepted + reach, "/s", n=len(responses))
     return decided_finding(
         topic,
-        f"The server limits the rate to {with_range(rate_figure)}, after about {burst:.0f} at once, and refuses the "
-        f"rest with {statuses}.",
+        f"The server limits the rate to {with_range(rate_figure)}, after about {burst:.0f} at once, and "
+        f"refuses the rest with {statuses}.",
         evidence,
         {
             "rate": rate_figure,
