@@ -304,6 +304,18 @@ def test_a_number_of_workers_is_told_only_if_it_was_counted() -> None:
     assert at_once.value == 4
 
 
+def test_what_computes_is_not_said_to_be_served_one_at_a_time_if_it_may_give_way() -> None:
+    session = beside_clients(1, 0.020, 0.020, 0.002)
+    session.slots_of = {SLOW.name: Decision(Range(1, 1))}
+    session.alone[SLOW.name] = replace(session.alone[SLOW.name], cpu_share=0.97)
+    judge(session)
+    (finding,) = blocking(session)
+    assert finding.says.startswith("Short requests wait for a part of a long one: ")
+    session.overtaking = False
+    (finding,) = blocking(session)
+    assert finding.says.startswith("One at a time, whatever is asked for: ")
+
+
 def test_a_few_that_take_much_longer_do_not_show_that_nobody_waits() -> None:
     session = beside_clients(4, 0.001, 0.0142, 0.0136)
     judge(session)

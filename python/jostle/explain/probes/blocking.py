@@ -275,7 +275,7 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
     judged = [
         (cell, session.waits_beside[cell.beside]) for cell in cells if cell.beside in session.waits_beside
     ]
-    waits = [cell for cell, says in judged if says == "waits"]
+    waits = [cell for cell, says in judged if says == "waits" and not _may_give_way(session, cell.beside)]
     if session.overtaking is not None and session.overtaking == bool(waits) and judged:
         return cannot_tell(
             topic,
@@ -330,6 +330,13 @@ def _by_several(session: Session, evidence: Sequence[str]) -> Finding:
         f"{amount(session.alone[chosen.beside].demand_s, 's')}."
     )
     return decided_finding(topic, text, evidence, figure, hurts_s=felt_s(more.low or 0.0))
+
+
+def _may_give_way(session: Session, route: str) -> bool:
+    """Whether its requests may share a core with others in slices: they compute, and it is not known that
+    short ones never overtake them.
+    """
+    return (session.alone[route].cpu_share or 0.0) >= COMPUTES and session.overtaking is not False
 
 
 def _line(cell: InterferenceCell, session: Session) -> str:
