@@ -1,5 +1,6 @@
 """What a page knows of a run by its journal: also when that is damaged, or gone."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,19 @@ def test_a_journal_that_is_gone_is_a_run_that_is_gone(run: Path) -> None:
     assert followed.state.status == "gone"
     assert len(followed.state.trials) == 2
     assert runs_inside(run.parent) == []
+
+
+def test_thousands_of_trials_are_read_in_one_go(run: Path) -> None:
+    numbers = range(3, 10_001)
+    entries = [
+        {"event": "trial planned", "number": n, "contestant": "a", "workload": "w", "round": n}
+        for n in numbers
+    ]
+    entries += [{"event": "trial started", "number": number} for number in numbers]
+    with (run / JOURNAL).open("a") as journal:
+        journal.writelines(json.dumps({"at": 1, **entry}) + "\n" for entry in entries)
+    followed = FollowedRun(run)
+    followed.read()
+    trials = followed.state.trials
+    assert [(trial.number, trial.attempt) for trial in trials] == [(n, 1) for n in range(1, 10_001)]
+    assert followed.state.newest == 10_000

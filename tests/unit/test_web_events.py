@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,35 @@ def test_a_place_that_makes_no_sense_is_the_beginning(text: str) -> None:
     assert Place.of(text) == Place()
     known = Place(1, 2, 3, 4, 5, 6, 1)
     assert Place.of(str(known)) == known
+
+
+def test_what_nobody_watches_any_more_takes_no_memory(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follower, "LINGER_S", 0.0)
+    monkeypatch.setattr(follower, "EVERY_S", 0.001)
+
+    async def first_of(following: Follower) -> Any:
+        with following.watched(None):
+            texts = [text async for _, text in till_it_is_drawn(following)]
+        return json.loads(texts[-1])
+
+    async def till_it_is_drawn(following: Follower) -> Any:
+        async for place, text in following.messages(None, Place()):
+            yield place, text
+            if "columns" in text:
+                return
+
+    async def watch() -> tuple[Any, int, int, Any]:
+        following = Follower(run)
+        once = await first_of(following)
+        held = held_bytes(following)
+        await asyncio.wait_for(following._task, 30)  # type: ignore[arg-type]
+        return once, held, held_bytes(following), await first_of(following)
+
+    once, held, left, again = asyncio.run(watch())
+    assert left < held / 4
+    assert once["columns"] == again["columns"], "who comes back sees it again"
+
+
+def held_bytes(following: Follower) -> int:
+    """Bytes of what is kept of trials and for viewers."""
+    return len(pickle.dumps((following._messages, [trial.known for trial in following._trials.values()])))

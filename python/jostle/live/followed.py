@@ -70,6 +70,7 @@ class FollowedRun:
         self.record = RunRecord.open(folder)
         self.folder = folder
         self.state = RunState()
+        self._trials: dict[int, TrialPlace] = {}
         self._read_bytes = 0
 
     def read(self) -> bool:
@@ -87,7 +88,8 @@ class FollowedRun:
         for entry in entries:
             self._add(entry)
         if entries:
-            self.state = replace(self.state, events=(*self.state.events, *events_of(entries))[-MAX_EVENTS:])
+            events = (*self.state.events, *events_of(entries))[-MAX_EVENTS:]
+            self.state = replace(self.state, trials=tuple(self._trials.values()), events=events)
         if damage:
             self.state = replace(self.state, status="damaged", why=damage)
         if not is_run(self.folder):
@@ -101,7 +103,7 @@ class FollowedRun:
         match entry["event"]:
             case "trial planned":
                 place = TrialPlace(entry["number"], entry["contestant"], entry["workload"], entry["round"])
-                self.state = replace(self.state, trials=(*self.state.trials, place))
+                self._trials[place.number] = place
             case "trial started":
                 self._change(entry["number"], _begun)
                 self.state = replace(self.state, newest=entry["number"])
@@ -121,8 +123,8 @@ class FollowedRun:
                 self.state = replace(self.state, status="ended")
 
     def _change(self, number: int, changed: Callable[[TrialPlace], TrialPlace]) -> None:
-        trials = (changed(place) if place.number == number else place for place in self.state.trials)
-        self.state = replace(self.state, trials=tuple(trials))
+        if number in self._trials:
+            self._trials[number] = changed(self._trials[number])
 
     def trial(self, number: int, within: Span = WHOLE) -> "FollowedTrial | None":
         """A trial by its number; None if it has not begun. `within`: the part of it that is read."""

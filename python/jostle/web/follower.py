@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
 
 from jostle.live.followed import FollowedRun
 from jostle.web.drawn import drawn_columns, drawn_run
@@ -33,7 +32,9 @@ Attempt = tuple[int, int]
 
 
 class Follower:
-    """One run, read by a task of its own from the first viewer on until some time after the last."""
+    """One run, read by a task of its own from the first viewer on until some time after the last; then it is
+    forgotten what was read of its trials.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Raises NotARun."""
@@ -130,6 +131,9 @@ class Follower:
             if self._judging is None or self._judging.done():
                 self._judging = loop.create_task(self._judge())
             await asyncio.sleep(0 if self._behind else EVERY_S)
+        self._trials.clear()
+        self._messages.clear()
+        self._looked = False
 
     def _read(self) -> bool:
         """In a thread: whether there is anything new."""
@@ -177,11 +181,11 @@ class Follower:
         watched = None if key is None else self._trials.get(key)
         trial, attempt = key or (0, 0)
         after = Place(self._known, trial, attempt)
-        content: dict[str, Any] = {}
+        content: dict[str, str] = {}
         if place.known != self._known:
             damage = "" if watched is None else watched.damage
             standing = {**self._standing.drawn, "final": self._standing.final}
-            content["run"] = {**drawn_run(self._run), **standing, "damage": damage}
+            content["run"] = json.dumps({**drawn_run(self._run), **standing, "damage": damage})
         if watched is not None and watched.known is not None:
             state, drawn = watched.known
             complete = max(0, len(state.columns) - 1)
@@ -189,6 +193,10 @@ class Follower:
             after = Place(self._known, trial, attempt, state.each, complete, over_ns, judged)
             same = (place.trial, place.attempt, place.each) == (trial, attempt, state.each)
             begin = place.columns if same else 0
-            content["trial"] = drawn
-            content["columns"] = {"begin": begin, "columns": drawn_columns(state.columns[begin:])}
-        return (after, json.dumps(content)) if after != place else None
+            content["trial"] = json.dumps(drawn)
+            columns = drawn_columns(state.columns[begin:])
+            content["columns"] = f'{{"begin": {begin}, "columns": {columns}}}'
+        if after == place:
+            return None
+        entries = ", ".join(f'"{name}": {value}' for name, value in content.items())
+        return after, f"{{{entries}}}"
