@@ -10,6 +10,7 @@ from jostle.errors import NotARun
 from jostle.live.journal import Event, events_of
 from jostle.live.span import WHOLE, Span
 from jostle.live.trial import RunningTrial
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.folder import folders_inside, is_run
 from jostle.record.growing import GrowingIntervals
@@ -72,6 +73,14 @@ class FollowedRun:
         self.state = RunState()
         self._trials: dict[int, TrialPlace] = {}
         self._read_bytes = 0
+
+    @cached_property
+    def plan(self) -> RecordedPlan:
+        """Its plan; one that requires nothing if it cannot be read, as its trials can all the same."""
+        try:
+            return RecordedPlan.parse(self.record.plan_text)
+        except NotARun:
+            return RecordedPlan.parse("")
 
     def read(self) -> bool:
         """Whether the state is another one than before."""

@@ -12,7 +12,6 @@ from jostle.errors import NotARun
 from jostle.live.followed import FollowedRun, TrialPlace
 from jostle.live.trial import RunningTrial
 from jostle.plan.criteria.requirement import Requirement
-from jostle.plan.recorded import RecordedPlan
 from jostle.quantiles import LEVELS, NAMED
 from jostle.record import RunRecord, TrialRecord
 
@@ -38,7 +37,7 @@ class StandingSoFar:
 
     def __init__(self, run: FollowedRun) -> None:
         self._run = run
-        self._plan = RecordedPlan.parse(run.record.plan_text)
+        self._plan = run.plan
         self._over: dict[tuple[int, int], tuple[TrialData, Validity]] = {}
 
     @property

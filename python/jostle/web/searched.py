@@ -12,7 +12,6 @@ from jostle.capacity.workloads import LevelWorkload, read_level
 from jostle.errors import NotARun
 from jostle.formatting import MISSING, percent
 from jostle.live.followed import FollowedRun, TrialPlace
-from jostle.plan.recorded import RecordedPlan
 from jostle.record import TrialRecord
 from jostle.units import format_duration, format_rate
 
@@ -38,7 +37,7 @@ class SearchSoFar:
 
     def __init__(self, run: FollowedRun) -> None:
         self._run = run
-        self.slos = slos_of(RecordedPlan.parse(run.record.plan_text))
+        self.slos = slos_of(run.plan)
         """Empty if the run is no search."""
         self._blocks: dict[tuple[int, int], Block] = {}
 
