@@ -1,7 +1,8 @@
-//! Runs over real sockets, on loopback. One binary for all: the engine is linked once.
+//! Runs over real sockets, on loopback, and what fuzzing found worth keeping. One binary for all: the engine is linked once.
 
 mod connections;
 mod framing;
+mod fuzz_corpus;
 mod grpc;
 mod http2;
 mod http2_content;

@@ -1,6 +1,6 @@
 //! The invariants of the fuzz targets, on the inputs that fuzzing found worth keeping (`make fuzz` looks for more).
 
-#[path = "../fuzz/invariants"]
+#[path = "../../fuzz/invariants"]
 mod invariants {
     pub mod frames;
     pub mod http2;
