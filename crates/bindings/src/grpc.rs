@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jostle_engine::reflection::{Inquiry, UnknownSchema, reflect};
-use jostle_engine::schema::{Schema, encode, of_edition};
+use jostle_engine::schema::{Schema, edition_is_refused, encode};
 use protox::Compiler;
 use pyo3::exceptions::{PyConnectionError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ fn refusal(error: &protox::Error, imports: &[String]) -> String {
     };
     let edition = file.and_then(|file| Some((file, edition_of(&text(file)?)?)));
     match edition {
-        Some((file, edition)) => of_edition(file, edition),
+        Some((file, edition)) => edition_is_refused(file, edition),
         // The debug form includes the file and the place in it.
         None => format!("{error:?}"),
     }

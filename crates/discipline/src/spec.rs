@@ -86,7 +86,7 @@ pub enum DisciplineSpec {
 /// What is zero, so that no request would ever be served.
 #[derive(Debug, Clone, Copy, Error, PartialEq, Eq)]
 #[error("{0} must be at least 1")]
-pub struct Zero(pub &'static str);
+pub struct ZeroParameter(pub &'static str);
 
 impl DisciplineSpec {
     /// Creates the discipline, idle. Where the order is random, `draw` chooses a place below the number that it is given.
@@ -159,10 +159,10 @@ impl DisciplineSpec {
     }
 
     /// Refuses a discipline that could never serve a request.
-    pub fn check(self) -> Result<(), Zero> {
+    pub fn check(self) -> Result<(), ZeroParameter> {
         let at_least_one = |counts: &[(&'static str, u64)]| {
             let zero = counts.iter().find(|(_, count)| *count == 0);
-            zero.map_or(Ok(()), |(what, _)| Err(Zero(what)))
+            zero.map_or(Ok(()), |(what, _)| Err(ZeroParameter(what)))
         };
         match self {
             Self::Workers { workers }

@@ -1,6 +1,6 @@
 //! A burst: requests that reach an idle server at stated times, and when each is answered.
 
-use jostle_discipline::spec::{DisciplineSpec, Zero};
+use jostle_discipline::spec::{DisciplineSpec, ZeroParameter};
 use jostle_discipline::{Done, Nanos};
 
 use crate::spec::drawing;
@@ -13,15 +13,15 @@ pub struct Request {
     pub connection: u64,
 }
 
-/// Returns when each of `requests` is answered; `None` for one that found `room` others in the server.
+/// Returns when each of `requests` is answered; `None` for one that found `capacity` others in the server.
 ///
 /// Requests of the same moment arrive in the order given. `seed` determines a random order.
 pub fn responses(
     discipline: DisciplineSpec,
     requests: &[Request],
-    room: Option<usize>,
+    capacity: Option<usize>,
     seed: u64,
-) -> Result<Vec<Option<Nanos>>, Zero> {
+) -> Result<Vec<Option<Nanos>>, ZeroParameter> {
     discipline.check()?;
     let mut server = discipline.make(drawing(seed));
     let mut order: Vec<usize> = (0..requests.len()).collect();
@@ -32,19 +32,19 @@ pub fn responses(
     for index in order {
         let request = requests[index];
         server.advance(request.at, &mut done);
-        present -= note(&mut done, &mut responses);
-        if room.is_none_or(|room| present < room) {
+        present -= take_responses(&mut done, &mut responses);
+        if capacity.is_none_or(|capacity| present < capacity) {
             server.arrive(request.at, request.demand, request.connection, index);
             present += 1;
         }
     }
     server.advance(Nanos::MAX / 2, &mut done);
-    note(&mut done, &mut responses);
+    take_responses(&mut done, &mut responses);
     Ok(responses)
 }
 
 /// Notes the responses to completed requests; returns their number.
-fn note(done: &mut Vec<Done<usize>>, responses: &mut [Option<Nanos>]) -> usize {
+fn take_responses(done: &mut Vec<Done<usize>>, responses: &mut [Option<Nanos>]) -> usize {
     let count = done.len();
     for Done { at, job } in done.drain(..) {
         responses[job] = Some(at);
@@ -109,6 +109,9 @@ mod tests {
             threads: 0,
             slice_ns: 1,
         };
-        assert_eq!(responses(nobody, &[], None, 1), Err(Zero("threads")));
+        assert_eq!(
+            responses(nobody, &[], None, 1),
+            Err(ZeroParameter("threads"))
+        );
     }
 }

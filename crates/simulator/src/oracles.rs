@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Simulation;
 use crate::spec::{ServerSpec, SpecError};
-use jostle_discipline::spec::Zero;
+use jostle_discipline::spec::ZeroParameter;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -323,7 +323,7 @@ fn what_cannot_be_simulated_is_refused_in_words() {
     let bounded = || run(&closed(1, &json!("none")), Some(S), S);
     assert_eq!(
         refusal(bounded(), nobody),
-        Some(Zero("workers").to_string())
+        Some(ZeroParameter("workers").to_string())
     );
     let empty = server(&json!("gated-lifo"), &json!({"measured": {"ns": []}}));
     assert!(

@@ -1,7 +1,7 @@
 //! The simulated server, as data. The load is described by the engine's specification.
 
 use jostle_discipline::Nanos;
-use jostle_discipline::spec::{DisciplineSpec, Zero};
+use jostle_discipline::spec::{DisciplineSpec, ZeroParameter};
 use jostle_engine::schedule::random::Rng;
 use jostle_engine::spec::{LoadSpec, RunSpec, ThinkSpec};
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl TimeSpec {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SpecError {
     #[error(transparent)]
-    Zero(#[from] Zero),
+    ZeroParameter(#[from] ZeroParameter),
     #[error("the server states services for {given} workloads, and the run has {needed}")]
     Workloads { given: usize, needed: usize },
     #[error(
@@ -102,7 +102,7 @@ pub enum SpecError {
 pub(crate) fn check(run: &RunSpec, server: &ServerSpec) -> Result<(), SpecError> {
     server.discipline.check()?;
     if run.interval_ns == 0 {
-        return Err(Zero("interval_ns").into());
+        return Err(ZeroParameter("interval_ns").into());
     }
     if server.services.len() != run.workloads.len() {
         return Err(SpecError::Workloads {

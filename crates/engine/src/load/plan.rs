@@ -78,7 +78,7 @@ impl Plan {
     }
 
     /// The number of this generator's `thread` among those of all generators, which take turns.
-    pub fn worker(&self, thread: usize) -> usize {
+    pub fn worker_index(&self, thread: usize) -> usize {
         thread * self.share.of + self.share.index
     }
 }

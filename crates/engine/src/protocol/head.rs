@@ -66,7 +66,7 @@ impl<'a> Head<'a> {
         let set = self.headers("set-cookie").rev();
         let mut pairs = set.filter_map(name_and_value);
         pairs
-            .find(|(found, _)| *found == name.as_bytes())
+            .find(|(other, _)| *other == name.as_bytes())
             .map(|(_, value)| value)
     }
 }

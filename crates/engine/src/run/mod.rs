@@ -250,7 +250,7 @@ impl Thread {
         tasks.block_on(runtime, async {
             let recorder = Recorder::new(self.index, &self.plan.outline(), delivery);
             let worker = Worker::new(
-                self.plan.worker(self.index),
+                self.plan.worker_index(self.index),
                 self.plan.clone(),
                 clock,
                 self.end.clone(),

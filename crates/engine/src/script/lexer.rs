@@ -35,7 +35,7 @@ pub fn tokens(source: &str) -> Vec<Token<'_>> {
 }
 
 /// Counts the words before the first of these symbols that is not inside brackets; all words if there is none.
-pub fn before(words: &[Token<'_>], symbols: &[u8]) -> usize {
+pub fn tokens_before(words: &[Token<'_>], symbols: &[u8]) -> usize {
     let mut depth = 0_usize;
     let is_end = |word: &Token<'_>| {
         let TokenKind::Symbol(byte) = word.kind else {
@@ -154,7 +154,7 @@ impl<'a> Lexer<'a> {
         {
             self.advance(if byte == b'\\' { 2 } else { 1 });
         }
-        self.between(start)
+        self.end_quote(start)
     }
 
     /// Reads up to the closing backtick; expressions in braces may contain strings of their own.
@@ -179,11 +179,11 @@ impl<'a> Lexer<'a> {
                 _ => self.advance(1),
             }
         }
-        self.between(start)
+        self.end_quote(start)
     }
 
     /// Returns the text from `start` to here, and passes its closing quote.
-    fn between(&mut self, start: usize) -> &'a str {
+    fn end_quote(&mut self, start: usize) -> &'a str {
         let text = self.source.get(start..self.at).unwrap_or_default();
         self.advance(1);
         text

@@ -2,7 +2,7 @@
 //! become arguments of its call.
 
 use crate::script::edit::Edit;
-use crate::script::lexer::{Token, TokenKind, before};
+use crate::script::lexer::{Token, TokenKind, tokens_before};
 
 const FIELDS: &str = "the options of a request stand by their names: {headers = …, json = …}";
 const NAME: &str =
@@ -48,7 +48,7 @@ pub fn read(method: &str, words: &[Token<'_>]) -> Result<StaticOptions, String> 
                 sign,
                 value @ ..,
             ] if sign.kind == TokenKind::Symbol(b'=') => {
-                let (value, after) = value.split_at(before(value, b",;}"));
+                let (value, after) = value.split_at(tokens_before(value, b",;}"));
                 let Some(last) = value.last() else {
                     return Err(FIELDS.into());
                 };

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::script::edit::{Edit, edited};
-use crate::script::lexer::{Token, TokenKind, before, tokens};
+use crate::script::lexer::{Token, TokenKind, tokens, tokens_before};
 use crate::script::options;
 
 const ONLY_HERE: &str =
@@ -225,8 +225,8 @@ fn may_begin_one(word: Option<TokenKind<'_>>) -> bool {
 
 /// Splits words into the first argument, all others from their comma on, and what follows the call.
 fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> [&'w [Token<'a>]; 3] {
-    let path = before(inside, b",)");
-    let all = before(inside, b")");
+    let path = tokens_before(inside, b",)");
+    let all = tokens_before(inside, b")");
     let after = inside.get(all + 1..).unwrap_or_default();
     [&inside[..path], &inside[path..all], after]
 }

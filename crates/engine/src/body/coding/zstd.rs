@@ -113,7 +113,7 @@ impl Zstd {
         decoded.map(|_| ()).map_err(io::Error::other)
     }
 
-    fn pass_on(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
+    fn write_decoded(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
         let mut piece = [0; PIECE_BYTES];
         loop {
             match self.frame.read(&mut piece)? {
@@ -131,7 +131,7 @@ impl Decoder for Zstd {
         let mut at = 0;
         while let Some(taken) = self.step(&held[at..])? {
             at += taken;
-            self.pass_on(out)?;
+            self.write_decoded(out)?;
         }
         held.drain(..at);
         self.held = held;

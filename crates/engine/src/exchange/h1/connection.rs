@@ -5,7 +5,7 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use crate::exchange::h1::idle::{Before, TIMED_OUT, idle_event};
+use crate::exchange::h1::idle::{PrecedingResponse, TIMED_OUT, idle_event};
 use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::request::OutgoingRequest;
@@ -26,7 +26,7 @@ pub struct H1Connection {
     /// Whether it has carried an exchange before.
     reused: bool,
     /// The response after which the connection is idle.
-    before: Before,
+    before: PrecedingResponse,
 }
 
 /// What may follow on the connection.
@@ -54,7 +54,7 @@ impl H1Connection {
             decoder: ResponseDecoder::new(body_limit).with_locations(locations),
             state: State::Open,
             reused: false,
-            before: Before::default(),
+            before: PrecedingResponse::default(),
         }
     }
 
@@ -220,7 +220,7 @@ impl ReadResponse for H1Exchange<'_, '_> {
                     let values = values.map(|values| *values).unwrap_or_default();
                     self.observer.head(status, values, bytes);
                     self.response = Persistence { keep_alive, closes };
-                    self.connection.before = Before {
+                    self.connection.before = PrecedingResponse {
                         head_request: self.connection.decoder.head_request(),
                         status,
                     };

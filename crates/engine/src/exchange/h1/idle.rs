@@ -11,12 +11,12 @@ const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// The response after which a connection is idle.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Before {
+pub struct PrecedingResponse {
     pub head_request: bool,
     pub status: u16,
 }
 
-impl Before {
+impl PrecedingResponse {
     /// What follows the response, without the end of an empty body that it cannot have. That does no harm.
     pub fn strip(self, bytes: &[u8]) -> &[u8] {
         let bodiless = self.head_request || matches!(self.status, 204 | 304);
@@ -40,7 +40,7 @@ impl Before {
 }
 
 /// What `bytes` that came after a response mean.
-pub fn idle_event(bytes: &[u8], before: Before) -> IdleEvent {
+pub fn idle_event(bytes: &[u8], before: PrecedingResponse) -> IdleEvent {
     let mut decoder = ResponseDecoder::default();
     decoder.begin(false);
     match decoder.step(bytes) {
@@ -55,7 +55,7 @@ pub fn idle_event(bytes: &[u8], before: Before) -> IdleEvent {
 mod tests {
     use super::*;
 
-    const GET: Before = Before {
+    const GET: PrecedingResponse = PrecedingResponse {
         head_request: false,
         status: 200,
     };
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn an_empty_body_after_a_response_without_one_does_no_harm() {
         for (head_request, status) in [(false, 204), (false, 304), (true, 200)] {
-            let before = Before {
+            let before = PrecedingResponse {
                 head_request,
                 status,
             };

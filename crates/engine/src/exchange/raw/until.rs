@@ -13,7 +13,7 @@ use crate::spec::UntilSpec;
 
 /// Limits on the memory that a pattern's tables take, and on what is needed to build them.
 const MAX_TABLE_BYTES: usize = 1 << 20;
-const MAX_MAKING_BYTES: usize = 4 << 20;
+const MAX_BUILD_BYTES: usize = 4 << 20;
 
 /// Where a response ends, prepared once for a request and shared by all clients.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl EndPattern {
             .match_kind(MatchKind::All)
             .start_kind(StartKind::Unanchored)
             .dfa_size_limit(Some(MAX_TABLE_BYTES))
-            .determinize_size_limit(Some(MAX_MAKING_BYTES));
+            .determinize_size_limit(Some(MAX_BUILD_BYTES));
         let automaton = dense::Builder::new()
             .configure(limits)
             .build_from_nfa(&automaton)

@@ -17,7 +17,7 @@ use crate::exchange::idle_event::IdleEvent;
 use crate::exchange::observer::ExchangeObserver;
 use crate::exchange::request::OutgoingRequest;
 use crate::exchange::udp::matching::Matching;
-use crate::exchange::udp::memory::{Memory, Other};
+use crate::exchange::udp::memory::{Memory, Unmatched};
 use crate::net::buffers::WorkerBuffers;
 use crate::net::datagrams as socket;
 use crate::net::datagrams::{OpenSocket, UdpRoute};
@@ -161,19 +161,19 @@ impl UdpConnection {
     }
 
     /// Counts a datagram that is not the response of the request in hand.
-    fn count(&mut self, key: Option<u64>) -> Other {
+    fn count(&mut self, key: Option<u64>) -> Unmatched {
         // With `Order`, every earlier request on this socket has been answered.
-        let other = match *self.matching {
-            Matching::Order => Other::Duplicate,
-            _ => self.memory.place(key),
+        let unmatched = match *self.matching {
+            Matching::Order => Unmatched::Duplicate,
+            _ => self.memory.classify(key),
         };
         let mut recorder = self.recorder.borrow_mut();
-        match other {
-            Other::Duplicate => recorder.duplicate_response(self.workload),
-            Other::Late { overtaken } => recorder.late_response(self.workload, overtaken),
-            Other::Stray => recorder.stray_response(self.workload),
+        match unmatched {
+            Unmatched::Duplicate => recorder.duplicate_response(self.workload),
+            Unmatched::Late { overtaken } => recorder.late_response(self.workload, overtaken),
+            Unmatched::Stray => recorder.stray_response(self.workload),
         }
-        other
+        unmatched
     }
 }
 
@@ -248,7 +248,7 @@ impl UdpExchange<'_, '_> {
             _ => key.is_some() && key == self.key,
         };
         if !is_response {
-            self.strays |= self.connection.count(key) == Other::Stray;
+            self.strays |= self.connection.count(key) == Unmatched::Stray;
             return None;
         }
         self.answered = true;

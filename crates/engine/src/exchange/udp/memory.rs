@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-/// How many requests of each kind are remembered; a response to an older one counts as stray.
+/// How many requests of each list are remembered; a response to an older one counts as stray.
 const MAX_REMEMBERED: usize = 32;
 
 /// One request that has ended.
 #[derive(Debug, Clone, Copy)]
-struct Past {
+struct EndedRequest {
     key: u64,
     /// Its number among the requests of its socket.
     number: u64,
@@ -15,8 +15,8 @@ struct Past {
 
 #[derive(Debug, Default)]
 pub struct Memory {
-    answered: VecDeque<Past>,
-    given_up: VecDeque<Past>,
+    answered: VecDeque<EndedRequest>,
+    given_up: VecDeque<EndedRequest>,
     /// The number of requests that the socket has carried.
     count: u64,
     /// The number of the latest request that was answered.
@@ -25,7 +25,7 @@ pub struct Memory {
 
 /// A datagram that is not the response of the request in hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Other {
+pub enum Unmatched {
     /// Its request had been answered already.
     Duplicate,
     /// Its request had been given up. `overtaken`: whether a later one has been answered since.
@@ -47,45 +47,46 @@ impl Memory {
             self.latest = number;
         }
         if let Some(key) = key {
-            let past = Past { key, number };
-            let kind = if answered {
+            let request = EndedRequest { key, number };
+            let requests = if answered {
                 &mut self.answered
             } else {
                 &mut self.given_up
             };
-            remember(kind, past);
+            remember(requests, request);
         }
     }
 
     /// Classifies a datagram with this key if the request in hand has another one. If several requests had the key, the
     /// youngest counts.
-    pub fn place(&mut self, key: Option<u64>) -> Other {
+    pub fn classify(&mut self, key: Option<u64>) -> Unmatched {
         let Some(key) = key else {
-            return Other::Stray;
+            return Unmatched::Stray;
         };
-        let youngest = |past: &VecDeque<Past>| past.iter().rposition(|one| one.key == key);
+        let youngest =
+            |requests: &VecDeque<EndedRequest>| requests.iter().rposition(|one| one.key == key);
         let (answered, given_up) = (youngest(&self.answered), youngest(&self.given_up));
         match (answered, given_up) {
-            (None, None) => Other::Stray,
+            (None, None) => Unmatched::Stray,
             (Some(one), Some(other)) if self.answered[one].number > self.given_up[other].number => {
-                Other::Duplicate
+                Unmatched::Duplicate
             }
-            (Some(_), None) => Other::Duplicate,
+            (Some(_), None) => Unmatched::Duplicate,
             (_, Some(index)) => {
-                let past = self.given_up.remove(index).expect("it is there");
-                remember(&mut self.answered, past);
-                let overtaken = self.latest > past.number;
-                Other::Late { overtaken }
+                let request = self.given_up.remove(index).expect("it is there");
+                remember(&mut self.answered, request);
+                let overtaken = self.latest > request.number;
+                Unmatched::Late { overtaken }
             }
         }
     }
 }
 
-fn remember(kind: &mut VecDeque<Past>, past: Past) {
-    if kind.len() == MAX_REMEMBERED {
-        kind.pop_front();
+fn remember(requests: &mut VecDeque<EndedRequest>, request: EndedRequest) {
+    if requests.len() == MAX_REMEMBERED {
+        requests.pop_front();
     }
-    kind.push_back(past);
+    requests.push_back(request);
 }
 
 #[cfg(test)]
@@ -103,32 +104,41 @@ mod tests {
     }
 
     #[test]
-    fn what_responses_an_answered_request_again_is_a_duplicate() {
+    fn what_answers_a_request_again_is_a_duplicate() {
         let mut memory = after(&[(7, true)]);
-        assert_eq!(memory.place(Some(7)), Other::Duplicate);
-        assert_eq!(memory.place(Some(8)), Other::Stray);
-        assert_eq!(memory.place(None), Other::Stray);
+        assert_eq!(memory.classify(Some(7)), Unmatched::Duplicate);
+        assert_eq!(memory.classify(Some(8)), Unmatched::Stray);
+        assert_eq!(memory.classify(None), Unmatched::Stray);
     }
 
     #[test]
     fn what_comes_late_may_have_been_overtaken_and_may_come_again() {
         let mut memory = after(&[(7, false), (8, false)]);
-        assert_eq!(memory.place(Some(7)), Other::Late { overtaken: false });
+        assert_eq!(
+            memory.classify(Some(7)),
+            Unmatched::Late { overtaken: false }
+        );
         memory.begin();
         memory.end(Some(9), true);
-        assert_eq!(memory.place(Some(8)), Other::Late { overtaken: true });
-        assert_eq!(memory.place(Some(8)), Other::Duplicate);
+        assert_eq!(
+            memory.classify(Some(8)),
+            Unmatched::Late { overtaken: true }
+        );
+        assert_eq!(memory.classify(Some(8)), Unmatched::Duplicate);
     }
 
     #[test]
     fn the_youngest_request_with_a_key_counts_and_the_oldest_are_forgotten() {
         let mut memory = after(&[(7, true), (7, false)]);
-        assert_eq!(memory.place(Some(7)), Other::Late { overtaken: false });
+        assert_eq!(
+            memory.classify(Some(7)),
+            Unmatched::Late { overtaken: false }
+        );
         let mut memory = after(&[(7, false), (7, true)]);
-        assert_eq!(memory.place(Some(7)), Other::Duplicate);
+        assert_eq!(memory.classify(Some(7)), Unmatched::Duplicate);
         let many: Vec<(u64, bool)> = (0..=MAX_REMEMBERED as u64).map(|key| (key, true)).collect();
         let mut memory = after(&many);
-        assert_eq!(memory.place(Some(0)), Other::Stray);
-        assert_eq!(memory.place(Some(1)), Other::Duplicate);
+        assert_eq!(memory.classify(Some(0)), Unmatched::Stray);
+        assert_eq!(memory.classify(Some(1)), Unmatched::Duplicate);
     }
 }

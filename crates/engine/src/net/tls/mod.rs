@@ -1,9 +1,9 @@
 //! TLS by rustls, prepared once before the run.
 
 pub mod certificate;
+pub mod messages;
 pub mod pem;
 pub mod trust;
-pub mod words;
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::net::tls::pem::{FieldResult, certificates_of};
 use crate::protocol::url::bare_host;
 use crate::spec::TlsSpec;
 use crate::spec::error::StartError;
-pub use words::describe;
+pub use messages::describe;
 
 pub struct Tls {
     config: Arc<ClientConfig>,

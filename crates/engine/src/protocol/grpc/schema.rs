@@ -41,14 +41,14 @@ impl FileHead {
         match (self.syntax.as_str(), self.edition) {
             ("" | "proto2" | "proto3", _) => Ok(()),
             // Edition 2023 has the number 1000, and each later one the next.
-            ("editions", number @ 1000..1100) => Err(of_edition(&self.name, number + 1023)),
+            ("editions", number @ 1000..1100) => Err(edition_is_refused(&self.name, number + 1023)),
             (syntax, _) => Err(format!("{} has the unknown syntax {syntax:?}", self.name)),
         }
     }
 }
 
 /// Why a file of an edition is refused.
-pub fn of_edition(file: &str, edition: impl std::fmt::Display) -> String {
+pub fn edition_is_refused(file: &str, edition: impl std::fmt::Display) -> String {
     format!(
         "{file} is of edition {edition}, which jostle does not read: write it in proto3 or proto2, \
          which are the same on the wire"
@@ -108,7 +108,9 @@ impl Schema {
     pub fn method(&self, name: &str) -> Option<MethodDescriptor> {
         let (service, method) = name.split_once('/')?;
         let service = self.0.get_service_by_name(service)?;
-        service.methods().find(|found| found.name() == method)
+        service
+            .methods()
+            .find(|candidate| candidate.name() == method)
     }
 }
 
@@ -194,7 +196,7 @@ impl MessageError {
         let unknown = problem
             .strip_prefix("unrecognized field name '")
             .and_then(|rest| rest.strip_suffix('\''))
-            .zip(reached(message, path));
+            .zip(type_at(message, path));
         Self {
             place: match inside.as_str() {
                 "." => place.to_owned(),
@@ -220,7 +222,7 @@ impl std::fmt::Display for MessageError {
 }
 
 /// The type of the message at this path.
-fn reached(message: &MessageDescriptor, path: &Path) -> Option<MessageDescriptor> {
+fn type_at(message: &MessageDescriptor, path: &Path) -> Option<MessageDescriptor> {
     let mut kind = Kind::Message(message.clone());
     for segment in path {
         let Segment::Map { key } = segment else {

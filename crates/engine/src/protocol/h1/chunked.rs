@@ -7,7 +7,7 @@ use crate::protocol::h1::error::DecodeError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chunks {
     /// The size as read so far; within the data, the number of bytes still to come.
-    left: u64,
+    size_left: u64,
     /// Bytes of the size line so far, at most [`MAX_CHUNK_LINE_BYTES`].
     line: u16,
     stage: Stage,
@@ -39,7 +39,7 @@ pub(super) enum ChunkStep {
 
 impl Chunks {
     pub const BEGIN: Self = Self {
-        left: 0,
+        size_left: 0,
         line: 0,
         stage: Stage::Size,
     };
@@ -55,9 +55,9 @@ impl Chunks {
             match self.stage {
                 Stage::Trailers => return Ok((used, ChunkStep::Trailers)),
                 Stage::Data => {
-                    let data = self.left.min((input.len() - used) as u64);
-                    self.left -= data;
-                    if self.left == 0 {
+                    let data = self.size_left.min((input.len() - used) as u64);
+                    self.size_left -= data;
+                    if self.size_left == 0 {
                         self.stage = Stage::DataCr;
                     }
                     return Ok((used + data as usize, ChunkStep::Data(data as usize)));
@@ -100,10 +100,10 @@ impl Chunks {
                 return Err(DecodeError::ChunkExtension);
             }
             (Stage::Extension, _) => Stage::Extension,
-            (Stage::SizeLf, b'\n') if self.left == 0 => Stage::Trailers,
+            (Stage::SizeLf, b'\n') if self.size_left == 0 => Stage::Trailers,
             (Stage::SizeLf, b'\n') => {
                 *allowance = allowance
-                    .checked_sub(self.left)
+                    .checked_sub(self.size_left)
                     .ok_or(DecodeError::BodyTooLarge)?;
                 Stage::Data
             }
@@ -114,14 +114,14 @@ impl Chunks {
     }
 
     fn digit(&mut self, byte: u8) -> Result<(), DecodeError> {
-        if self.left >> 60 != 0 {
+        if self.size_left >> 60 != 0 {
             return Err(DecodeError::ChunkSizeOverflow);
         }
         let digit = match byte {
             b'0'..=b'9' => byte - b'0',
             _ => (byte | 0x20) - b'a' + 10,
         };
-        self.left = self.left << 4 | u64::from(digit);
+        self.size_left = self.size_left << 4 | u64::from(digit);
         Ok(())
     }
 }

@@ -77,15 +77,17 @@ pub enum Frame<'a> {
 /// kept until it is whole.
 #[derive(Debug, Default)]
 pub struct FrameReader {
+    /// What has come of a frame that is not whole, DATA frames apart.
     rest: Vec<u8>,
-    body: Option<Body>,
+    /// The DATA frame that is being read.
+    body: Option<PartialData>,
     /// Whether the head of a frame has come yet.
     begun: bool,
 }
 
 /// A DATA frame that is not complete.
 #[derive(Debug)]
-struct Body {
+struct PartialData {
     stream: u32,
     /// Bytes still to come, padding included.
     left: usize,
@@ -96,11 +98,11 @@ struct Body {
 }
 
 impl FrameReader {
-    /// Reads all of `input`, and passes each frame to `take`.
+    /// Reads all of `input`, and passes each frame to `pass_on`.
     pub fn feed(
         &mut self,
         mut input: &[u8],
-        mut take: impl FnMut(Frame<'_>) -> Result<(), Violation>,
+        mut pass_on: impl FnMut(Frame<'_>) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
         loop {
             if let Some(body) = &mut self.body {
@@ -108,7 +110,7 @@ impl FrameReader {
                     return Ok(());
                 }
                 if let Some(frame) = body.read(&mut input)? {
-                    take(frame)?;
+                    pass_on(frame)?;
                 }
                 if body.left == 0 {
                     self.body = None;
@@ -122,13 +124,13 @@ impl FrameReader {
                 if self.body.is_some() {
                     input = payload;
                 } else if let Some((payload, after)) = payload.split_at_checked(head.length) {
-                    take(Frame::Other(head, payload))?;
+                    pass_on(Frame::Other(head, payload))?;
                     input = after;
                 } else {
                     self.rest.extend_from_slice(input);
                     return Ok(());
                 }
-            } else if !self.complete(&mut input, &mut take)? {
+            } else if !self.complete(&mut input, &mut pass_on)? {
                 return Ok(());
             }
         }
@@ -151,7 +153,7 @@ impl FrameReader {
             if padded && head.length == 0 {
                 return Err(BAD_LENGTH);
             }
-            self.body = Some(Body {
+            self.body = Some(PartialData {
                 stream: head.stream,
                 left: head.length,
                 padding: 0,
@@ -166,7 +168,7 @@ impl FrameReader {
     fn complete(
         &mut self,
         input: &mut &[u8],
-        take: &mut impl FnMut(Frame<'_>) -> Result<(), Violation>,
+        pass_on: &mut impl FnMut(Frame<'_>) -> Result<(), Violation>,
     ) -> Result<bool, Violation> {
         if !self.fill(FRAME_HEAD_BYTES, input) {
             return Ok(false);
@@ -177,7 +179,7 @@ impl FrameReader {
             if !self.fill(FRAME_HEAD_BYTES + head.length, input) {
                 return Ok(false);
             }
-            take(Frame::Other(head, &self.rest[FRAME_HEAD_BYTES..]))?;
+            pass_on(Frame::Other(head, &self.rest[FRAME_HEAD_BYTES..]))?;
         }
         self.rest = Vec::new();
         Ok(true)
@@ -200,7 +202,7 @@ pub const BAD_LENGTH: Violation = Violation {
 };
 pub const PADDING: &str = "a frame has more padding than payload";
 
-impl Body {
+impl PartialData {
     /// Reads the next part; `None` if nothing has come.
     fn read<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Frame<'a>>, Violation> {
         let mut flow = 0;

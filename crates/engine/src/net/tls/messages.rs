@@ -12,9 +12,9 @@ pub fn describe(error: &Error) -> Option<String> {
         }
         Error::InvalidCertificate(error) => Some(format!(
             "the server's certificate {}",
-            of_certificate(error)
+            describe_certificate(error)
         )),
-        Error::AlertReceived(alert) => Some(of_alert(*alert)),
+        Error::AlertReceived(alert) => Some(describe_alert(*alert)),
         Error::PeerIncompatible(
             PeerIncompatible::ServerDoesNotSupportTls12Or13
             | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
@@ -26,8 +26,8 @@ pub fn describe(error: &Error) -> Option<String> {
 const NO_VERSION: &str = "the server speaks none of the offered versions of TLS: jostle speaks 1.2 and 1.3 (or the one \
                           that is set), the server perhaps only 1.1 or older";
 
-fn of_alert(alert: AlertDescription) -> String {
-    let said = match alert {
+fn describe_alert(alert: AlertDescription) -> String {
+    let why = match alert {
         AlertDescription::ProtocolVersion => return NO_VERSION.into(),
         AlertDescription::HandshakeFailure => {
             "the server finds nothing in common: jostle has only ciphers with forward secrecy (ECDHE), and takes keys \
@@ -60,7 +60,7 @@ fn of_alert(alert: AlertDescription) -> String {
         }
         _ => return format!("the server ended TLS with the alert {}", name(alert)),
     };
-    said.into()
+    why.into()
 }
 
 /// As RFC 8446 section 6 spells it.
@@ -77,7 +77,7 @@ fn name(alert: AlertDescription) -> String {
 }
 
 /// Why a server's certificate is refused.
-fn of_certificate(error: &CertificateError) -> String {
+fn describe_certificate(error: &CertificateError) -> String {
     let why = match error {
         CertificateError::UnknownIssuer => "was not issued by an authority that is trusted",
         CertificateError::ExpiredContext { .. } | CertificateError::Expired => "has expired",
@@ -87,7 +87,7 @@ fn of_certificate(error: &CertificateError) -> String {
         CertificateError::NotValidForNameContext {
             expected,
             presented,
-        } => return of_names(&expected.to_str(), presented),
+        } => return describe_names(&expected.to_str(), presented),
         CertificateError::BadEncoding => "cannot be read: its encoding is damaged",
         CertificateError::BadSignature => {
             "is not signed by the key that its issuer has, or the handshake not by its own"
@@ -101,7 +101,7 @@ fn of_certificate(error: &CertificateError) -> String {
         }
         CertificateError::Other(other) => {
             if let Some(unusable) = other.0.downcast_ref::<Unusable>() {
-                return of_unusable(*unusable);
+                return describe_unusable(*unusable);
             }
             match other.0.downcast_ref::<webpki::Error>() {
                 Some(webpki::Error::CaUsedAsEndEntity) => {
@@ -124,7 +124,7 @@ fn of_certificate(error: &CertificateError) -> String {
     why.into()
 }
 
-fn of_unusable(unusable: Unusable) -> String {
+fn describe_unusable(unusable: Unusable) -> String {
     match unusable {
         Unusable::OldVersion => {
             "is of X.509 version 1, in which jostle can verify no name: accept it by -k, or make one with -addext \
@@ -138,7 +138,7 @@ fn of_unusable(unusable: Unusable) -> String {
     }
 }
 
-fn of_names(expected: &str, presented: &[String]) -> String {
+fn describe_names(expected: &str, presented: &[String]) -> String {
     // In webpki's form: DnsName("example.com"), IpAddress(127.0.0.1).
     let names = presented.iter().filter_map(|name| {
         let name = name.split_once('(')?.1.trim_end_matches(')');
