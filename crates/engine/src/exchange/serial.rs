@@ -13,6 +13,8 @@ use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
 
 /// A connection with at most one exchange at a time.
+///
+/// Not a struct that both protocols have as a field: its padding would add 8 bytes to each client's task.
 pub trait SerialConnection {
     fn transport(&mut self) -> &mut Transport;
     fn buffers(&self) -> &Rc<WorkerBuffers>;

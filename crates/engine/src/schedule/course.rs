@@ -46,10 +46,44 @@ impl Course {
     /// What a change at `at` means for this load, which nothing has changed after `at`.
     pub fn continuation(&self, at: u64, change: Change) -> Result<Continuation, SteerError> {
         change.check()?;
-        match self {
-            Self::Trace => Err(SteerError::Trace),
-            Self::Clients(phases) => clients_after(phases, at, change),
-            Self::Rate(curve) => rate_after(curve, at, change),
+        let (now, is_constant, next_phase) = match self {
+            Self::Trace => return Err(SteerError::Trace),
+            Self::Clients(phases) => (
+                Change::Clients(phases.clients_at(at)),
+                phases.is_constant_from(at),
+                phases.phase_after(at),
+            ),
+            Self::Rate(curve) => (
+                Change::Rate(curve.rate_at(at)),
+                curve.is_constant_from(at),
+                curve.phase_after(at),
+            ),
+        };
+        let new = match (change, now) {
+            (Change::NextPhase, _) => {
+                let next = next_phase.map(Continuation::Phase);
+                return next.ok_or(SteerError::NoNextPhase);
+            }
+            (Change::Hold, _) if is_constant => return Err(SteerError::Constant),
+            (Change::Hold | Change::Scale(_), Change::Clients(0)) => {
+                return Err(SteerError::IsZero);
+            }
+            (Change::Hold | Change::Scale(_), Change::Rate(rate)) if rate <= 0.0 => {
+                return Err(SteerError::IsZero);
+            }
+            (Change::Hold, now) => now,
+            (Change::Scale(factor), Change::Clients(clients)) => {
+                Change::Clients(scaled(clients, factor))
+            }
+            (Change::Scale(factor), Change::Rate(rate)) => Change::Rate(rate * factor),
+            (stated, _) => stated,
+        };
+        new.check()?;
+        match (new, self) {
+            (Change::Clients(clients), Self::Clients(_)) => Ok(Continuation::Clients(clients)),
+            (Change::Rate(rate), Self::Rate(_)) => Ok(Continuation::Rate(rate)),
+            (_, Self::Clients(_)) => Err(SteerError::Closed),
+            _ => Err(SteerError::Open),
         }
     }
 
@@ -69,50 +103,14 @@ impl Course {
     }
 }
 
-fn clients_after(phases: &Phases, at: u64, change: Change) -> Result<Continuation, SteerError> {
-    let clients = phases.clients_at(at);
-    let clients = match change {
-        Change::Rate(_) => return Err(SteerError::Closed),
-        Change::NextPhase => return next_phase(phases.phase_after(at)),
-        Change::Clients(clients) => clients,
-        Change::Hold if phases.is_constant_from(at) => return Err(SteerError::Constant),
-        Change::Hold | Change::Scale(_) if clients == 0 => return Err(SteerError::IsZero),
-        Change::Hold => clients,
-        Change::Scale(factor) => {
-            let scaled = (clients as f64 * factor).round() as u64;
-            let one_more_or_less = if factor > 1.0 {
-                clients + 1
-            } else {
-                clients - 1
-            };
-            if scaled == clients {
-                one_more_or_less
-            } else {
-                scaled
-            }
-        }
-    };
-    Change::Clients(clients).check()?;
-    Ok(Continuation::Clients(clients))
-}
-
-fn rate_after(curve: &RateCurve, at: u64, change: Change) -> Result<Continuation, SteerError> {
-    let rate = curve.rate_at(at);
-    let rate = match change {
-        Change::Clients(_) => return Err(SteerError::Open),
-        Change::NextPhase => return next_phase(curve.phase_after(at)),
-        Change::Rate(rate) => rate,
-        Change::Hold if curve.is_constant_from(at) => return Err(SteerError::Constant),
-        Change::Hold | Change::Scale(_) if rate <= 0.0 => return Err(SteerError::IsZero),
-        Change::Hold => rate,
-        Change::Scale(factor) => rate * factor,
-    };
-    Change::Rate(rate).check()?;
-    Ok(Continuation::Rate(rate))
-}
-
-fn next_phase(next: Option<usize>) -> Result<Continuation, SteerError> {
-    next.map(Continuation::Phase).ok_or(SteerError::NoNextPhase)
+/// So many times this number of clients: at least one more or less.
+fn scaled(clients: u64, factor: f64) -> u64 {
+    let scaled = (clients as f64 * factor).round() as u64;
+    if factor > 1.0 {
+        scaled.max(clients + 1)
+    } else {
+        scaled.min(clients - 1)
+    }
 }
 
 #[cfg(test)]
@@ -144,24 +142,24 @@ mod tests {
     fn what_a_change_means_follows_from_the_load_at_that_moment() {
         use Change::{Clients, Hold, NextPhase, Rate, Scale};
         let (closed, open) = (closed(), open());
-        let rounded = |meant| match meant {
+        let rounded = |continuation| match continuation {
             Ok(Continuation::Rate(rate)) => Ok(Continuation::Rate(f64::round(rate))),
             other => other,
         };
-        let meant = |change| {
+        let both = |change| {
             let open = rounded(open.continuation(50, change));
             (closed.continuation(50, change), open)
         };
         let clients = |n| Ok(Continuation::Clients(n));
         let rate = |r| Ok(Continuation::Rate(r));
-        assert_eq!(meant(Hold), (clients(5), rate(25.0)));
-        assert_eq!(meant(Scale(2.0)), (clients(10), rate(50.0)));
+        assert_eq!(both(Hold), (clients(5), rate(25.0)));
+        assert_eq!(both(Scale(2.0)), (clients(10), rate(50.0)));
         assert_eq!(closed.continuation(50, Scale(1.01)), clients(6));
         assert_eq!(closed.continuation(50, Scale(0.99)), clients(4));
         let phase = || Ok(Continuation::Phase(1));
-        assert_eq!(meant(NextPhase), (phase(), phase()));
-        assert_eq!(meant(Clients(3)), (clients(3), Err(SteerError::Open)));
-        assert_eq!(meant(Rate(3.0)), (Err(SteerError::Closed), rate(3.0)));
+        assert_eq!(both(NextPhase), (phase(), phase()));
+        assert_eq!(both(Clients(3)), (clients(3), Err(SteerError::Open)));
+        assert_eq!(both(Rate(3.0)), (Err(SteerError::Closed), rate(3.0)));
     }
 
     #[test]
