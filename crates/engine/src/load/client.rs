@@ -231,7 +231,7 @@ impl Client {
             head: None,
             path: Box::default(),
             transcript: (shared.plan.trace && context.is_some()).then(Box::default),
-            ran: false,
+            started: false,
             events: None,
             coded: None,
         };

@@ -28,6 +28,9 @@ use crate::spec::{ClosedSpec, Continuation, LoadSpec};
 const MIN_BACKOFF_NS: u64 = 10_000_000;
 const MAX_BACKOFF_NS: u64 = 1_000_000_000;
 
+/// How many clients are started at a time.
+const START_GROUP: u64 = 32;
+
 /// The clients of one workload on one worker.
 pub struct ClientPool {
     shared: Rc<Shared>,
@@ -46,14 +49,11 @@ pub struct ClientPool {
     next_number: Cell<u64>,
     /// Whether the number of clients will not change any more, unless somebody changes it.
     settled: Cell<bool>,
-    /// How often somebody has.
+    /// How often somebody has changed it.
     steered: Cell<u64>,
     /// The slot of the task that makes their number follow.
     follower: u32,
 }
-
-/// How many clients are started at a time.
-const GROUP: u64 = 32;
 
 /// Starts the clients of a workload on this worker.
 pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) -> Rc<ClientPool> {
@@ -90,7 +90,7 @@ impl ClientPool {
     fn closed(&self) -> &ClosedSpec {
         match &self.workload().load {
             LoadSpec::Closed(closed) => closed,
-            LoadSpec::Open(_) => unreachable!("a crowd is started for closed loads only"),
+            LoadSpec::Open(_) => unreachable!("a pool of clients belongs to a closed load"),
         }
     }
 
@@ -169,7 +169,7 @@ impl ClientPool {
         self.reserved
             .set(self.reserved.get() + count.saturating_sub(before));
         for position in before..count {
-            if position % GROUP == GROUP - 1 {
+            if position % START_GROUP == START_GROUP - 1 {
                 yield_now().await;
             }
             if self.shared.tasks.stopping() {
@@ -233,10 +233,10 @@ impl ClientPool {
             let mut backoff = 0;
             loop {
                 client.reset(self.new_number() as u32);
-                let whole =
+                let finished =
                     L::run(&self, &mut client, position, planned.take(), &mut backoff).await;
                 client.close();
-                if !(whole && self.closed().renew) {
+                if !(finished && self.closed().renew) {
                     break;
                 }
                 let next = self.shared.clock.now() + backoff;
@@ -249,11 +249,11 @@ impl ClientPool {
                     break;
                 }
             }
-            self.left(position);
+            self.client_left(position);
         })
     }
 
-    fn left(&self, position: u64) {
+    fn client_left(&self, position: u64) {
         self.clients.borrow_mut()[position as usize] = None;
         self.alive.set(self.alive.get() - 1);
         self.shared.recorder.borrow_mut().client_left(self.index);

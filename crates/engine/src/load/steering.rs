@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::spec::Continuation;
 
-/// What one load does from `at` on.
+/// A change of one load: what it does from `at` on.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn {
+pub struct LoadChange {
     pub workload: usize,
     pub at: u64,
     pub continuation: Continuation,
@@ -18,22 +18,22 @@ pub struct Turn {
 pub struct Steering {
     /// How many there are: a worker that has seen as many need not lock the list.
     count: AtomicUsize,
-    turns: Mutex<Vec<Turn>>,
+    changes: Mutex<Vec<LoadChange>>,
 }
 
 impl Steering {
-    pub fn add(&self, turn: Turn) {
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.push(turn);
-        self.count.store(turns.len(), Ordering::Release);
+    pub fn add(&self, change: LoadChange) {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        changes.push(change);
+        self.count.store(changes.len(), Ordering::Release);
     }
 
     /// Returns those after the first `seen`.
-    pub fn after(&self, seen: usize) -> Vec<Turn> {
+    pub fn after(&self, seen: usize) -> Vec<LoadChange> {
         if self.count.load(Ordering::Acquire) == seen {
             return Vec::new();
         }
-        let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        turns[seen..].to_vec()
+        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        changes[seen..].to_vec()
     }
 }

@@ -36,7 +36,7 @@ pub struct Tasks {
     /// The time to which the alarm is set.
     armed_for: Cell<u64>,
     /// The slot whose task was prefetched last.
-    fetched: Cell<u32>,
+    prefetched: Cell<u32>,
     busy_polling: BusyPolling,
     table: RefCell<Table>,
     /// The end of the run, as last seen by the worker's loop.
@@ -54,7 +54,7 @@ struct Table {
     /// `NEVER` if there is none; `PASSED` if it has passed and the task was woken.
     deadlines: Vec<u64>,
     /// The moments of [`Task::wake_at`]. A slot keeps its own when another task takes it, as its timer stays in the queue.
-    alarms: Vec<u64>,
+    wake_times: Vec<u64>,
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
 }
@@ -80,7 +80,7 @@ impl Tasks {
             timers: RefCell::default(),
             alarm: alarm?,
             armed_for: Cell::new(u64::MAX),
-            fetched: Cell::new(u32::MAX),
+            prefetched: Cell::new(u32::MAX),
             busy_polling,
             table: RefCell::default(),
             end: Cell::new(u64::MAX),
@@ -115,7 +115,7 @@ impl Tasks {
         let next = self.timers.borrow().next();
         let due = next.map_or(due, |(next, _)| next.min(due));
         if let Some((_, slot)) = next {
-            self.fetch(slot);
+            self.prefetch_task(slot);
         }
         let Some(due) = self.busy_polling.sleep_until(self.turn.get(), due) else {
             cx.waker().wake_by_ref();
@@ -132,8 +132,8 @@ impl Tasks {
     }
 
     /// Prefetches the task that is woken next while the worker waits: one task among 10,000 is in none of the caches.
-    fn fetch(&self, slot: u32) {
-        if self.fetched.replace(slot) == slot {
+    fn prefetch_task(&self, slot: u32) {
+        if self.prefetched.replace(slot) == slot {
             return;
         }
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
@@ -223,7 +223,7 @@ impl Table {
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.deadlines.push(NEVER);
-            self.alarms.push(PASSED);
+            self.wake_times.push(PASSED);
             self.wakers.push(None);
             (self.deadlines.len() - 1) as u32
         })
@@ -323,9 +323,9 @@ impl Task {
     /// So a task has one such timer, however often it comes to wait for something else.
     pub fn wake_at(&self, at: u64) {
         let mut table = self.tasks.table.borrow_mut();
-        let alarm = &mut table.alarms[self.slot as usize];
-        if *alarm <= self.tasks.turn.get() || at < *alarm {
-            *alarm = at;
+        let wake_time = &mut table.wake_times[self.slot as usize];
+        if *wake_time <= self.tasks.turn.get() || at < *wake_time {
+            *wake_time = at;
             drop(table);
             self.tasks.set_timer(at, self.slot);
         }

@@ -48,7 +48,7 @@ pub struct Dialer {
     /// Whether the kernel is to stamp arriving bytes.
     stamps: bool,
     /// Counts the turns among the local addresses.
-    source: Cell<usize>,
+    source_turn: Cell<usize>,
 }
 
 impl Dialer {
@@ -68,7 +68,7 @@ impl Dialer {
             rotation: Rc::new(Rotation::new(worker)),
             workload,
             stamps,
-            source: Cell::new(worker),
+            source_turn: Cell::new(worker),
         }
     }
 
@@ -81,7 +81,7 @@ impl Dialer {
         start: u64,
         deadline: u64,
     ) -> Result<(Transport, ConnectTimes), Failure> {
-        let resolved = resolve_if_each(task, target).await?;
+        let resolved = resolve_per_connection(task, target).await?;
         let dns = resolved.is_some().then(|| task.now() - start);
         let addresses = resolved.as_ref().unwrap_or(&target.addresses);
         let plain = if target.name.is_some() && addresses.len() > 1 {
@@ -171,7 +171,7 @@ impl Dialer {
             task.or_interrupt(answered)
                 .await
                 .map_err(|interrupt| {
-                    interrupted(interrupt, "no response to the connection request")
+                    interrupt_failure(interrupt, "no response to the connection request")
                 })?
                 .and_then(|()| plain.take_error())
                 .map_err(|error| connect_failure(&error))?;
@@ -244,14 +244,14 @@ impl Dialer {
         if count == 0 {
             return None;
         }
-        let turn = self.source.replace(self.source.get() + 1);
+        let turn = self.source_turn.replace(self.source_turn.get() + 1);
         of_family()
             .nth(turn / target.addresses.len().max(1) % count)
             .copied()
     }
 }
 
-pub fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
+pub fn interrupt_failure(interrupt: Interrupt, why: &str) -> Failure {
     match interrupt {
         Interrupt::Deadline => Failure::new(Outcome::ConnectTimeout, why),
         Interrupt::Stop => Failure::new(Outcome::NeverSent, "the run has ended"),
@@ -259,7 +259,7 @@ pub fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
 }
 
 /// Looks up a name that is resolved for every connection; `None` for any other target.
-pub async fn resolve_if_each(
+pub async fn resolve_per_connection(
     task: &Task,
     target: &Target,
 ) -> Result<Option<Vec<Address>>, Failure> {
@@ -279,7 +279,7 @@ async fn resolve_in_thread(task: &Task, name: &Name) -> Result<Vec<Address>, Fai
         abandoned.abort(); // if it still waits for a thread, nobody needs it any more
     }
     response
-        .map_err(|interrupt| interrupted(interrupt, "the name was not resolved in time"))?
+        .map_err(|interrupt| interrupt_failure(interrupt, "the name was not resolved in time"))?
         .map_err(|panic| Failure::new(Outcome::DnsFailed, panic))?
         .map_err(|error| Failure::new(Outcome::DnsFailed, describe(&error)))
 }
@@ -293,7 +293,7 @@ async fn shake_hands(
     let handshake = pin!(tls.connector(sessions).connect(tls.name.clone(), plain));
     let stream = task.or_interrupt(handshake).await;
     stream
-        .map_err(|interrupt| interrupted(interrupt, "the TLS handshake did not end in time"))?
+        .map_err(|interrupt| interrupt_failure(interrupt, "the TLS handshake did not end in time"))?
         .map(Box::new)
         .map_err(|error| {
             let why = match error.kind() {
@@ -311,7 +311,7 @@ async fn wait_for_room(task: &Task) -> Result<(), Failure> {
     let pending = || task.poll_interrupt().is_pending();
     task.sleep_until(retry, pending, |_| ()).await;
     match task.poll_interrupt() {
-        Poll::Ready(interrupt) => Err(interrupted(interrupt, "the listener's queue is full")),
+        Poll::Ready(interrupt) => Err(interrupt_failure(interrupt, "the listener's queue is full")),
         Poll::Pending => Ok(()),
     }
 }

@@ -57,8 +57,10 @@ pub struct Delivery {
 pub struct Recorder {
     worker: usize,
     interval_ns: u64,
+    /// The number of the current interval, and when it began.
     index: u64,
     start: u64,
+    /// The latest time of all that was recorded.
     latest: u64,
     /// End of the current interval; `u64::MAX` for the last one of a run of known length.
     boundary: u64,
@@ -98,7 +100,7 @@ pub struct WorkloadCounters {
     /// What still has to be subtracted from `state.in_flight_ns`; see `WorkloadCounters::take_back`.
     excess_ns: u128,
     /// The moment up to which `state.in_flight_ns` has been accumulated.
-    changed: u64,
+    accumulated_until: u64,
     /// Numbers of clients and connections at the end of the run, before they all left.
     at_end: Option<(u64, u64)>,
     /// The arrivals of an open loop; `None` for a closed loop.
@@ -118,7 +120,7 @@ impl Recorder {
             state: WorkloadState::default(),
             longest_wait: Longest::default(),
             excess_ns: 0,
-            changed: 0,
+            accumulated_until: 0,
             at_end: None,
             queue: None,
         };
@@ -340,12 +342,12 @@ impl Recorder {
         if sample.sent.is_some() {
             counters.advance(sample.end);
             counters.state.in_flight -= 1;
-            counters.take_back(counters.changed - sample.end);
+            counters.take_back(counters.accumulated_until - sample.end);
         }
         self.series(sample.workload, sample.request, sample.phase)
             .add_sample(sample);
-        if let Some(seen) = &sample.stream {
-            streams::add_ended(&mut self.streams, sample, seen);
+        if let Some(stream) = &sample.stream {
+            streams::add_ended(&mut self.streams, sample, stream);
         }
         if self.has_rows(sample.workload) {
             self.rows.get_or_insert_default().push(sample);
@@ -372,9 +374,9 @@ impl Recorder {
     }
 
     /// Records an event of a stream, with the gap before it unless it is the first.
-    pub fn event(&mut self, sample: &Sample, seen: &StreamSample, gap: Option<u64>) {
-        self.roll(seen.last);
-        streams::add_event(&mut self.streams, sample, seen, gap);
+    pub fn event(&mut self, sample: &Sample, stream: &StreamSample, gap: Option<u64>) {
+        self.roll(stream.last);
+        streams::add_event(&mut self.streams, sample, stream, gap);
     }
 
     /// Records that a message of a stream was answered at `at`, `ns` after it was due.
@@ -446,7 +448,7 @@ impl Recorder {
         }
     }
 
-    /// The latest time that the recorder has been told of.
+    /// The latest time of all that was recorded.
     pub fn latest(&self) -> u64 {
         self.latest
     }
@@ -519,8 +521,8 @@ impl Recorder {
 impl WorkloadCounters {
     /// Accumulates ∫ in-flight dt up to `now`.
     fn advance(&mut self, now: u64) {
-        self.state.pass(now.saturating_sub(self.changed));
-        self.changed = self.changed.max(now);
+        self.state.pass(now.saturating_sub(self.accumulated_until));
+        self.accumulated_until = self.accumulated_until.max(now);
         self.take_back(0);
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::load::plan::Plan;
-use crate::load::steering::{Steering, Turn};
+use crate::load::steering::{LoadChange, Steering};
 use crate::run::files::OpenFiles;
 use crate::schedule::course::Course;
 use crate::spec::{Change, Continuation, LoadSpec, Role, SteerError, Steered};
@@ -52,7 +52,7 @@ impl Control {
         let ended_it = course.end_ns() == end;
         course.go_on(at, continuation);
         self.courses[workload] = course;
-        self.steering.add(Turn {
+        self.steering.add(LoadChange {
             workload,
             at,
             continuation,

@@ -18,7 +18,7 @@ use crate::load::closed::{self, ClientPool};
 use crate::load::open::{self, Dispatch};
 use crate::load::plan::Plan;
 use crate::load::run_end::RunEnd;
-use crate::load::steering::{Steering, Turn};
+use crate::load::steering::{LoadChange, Steering};
 use crate::machine::clock::{Clock, monotonic_ns};
 use crate::record::recorder::Recorder;
 use crate::spec::LoadSpec;
@@ -143,13 +143,13 @@ impl Worker {
 
     /// Makes the changes of loads that are new.
     fn follow_changes(&self, loads: &[Load]) {
-        for turn in self.steering.after(self.steered.get()) {
+        for change in self.steering.after(self.steered.get()) {
             self.steered.set(self.steered.get() + 1);
-            let Turn {
+            let LoadChange {
                 workload,
                 at,
                 continuation,
-            } = turn;
+            } = change;
             match &loads[workload] {
                 Load::Closed(pool) => pool.steer(at, continuation),
                 Load::Open(dispatch) => dispatch.steer(at, continuation),

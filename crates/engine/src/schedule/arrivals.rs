@@ -30,7 +30,7 @@ pub fn seed_of(run: u64, workload: usize) -> u64 {
 pub struct Schedule {
     process: Process,
     curve: Arc<RateCurve>,
-    stream: Rng,
+    random: Rng,
     /// Sum of the exponential gaps so far (Poisson).
     sum: f64,
     part: Partition,
@@ -53,7 +53,7 @@ impl Schedule {
                 Arrivals::Trace(times) => Process::Trace(times.as_slice().into()),
             },
             curve: Arc::new(RateCurve::new(&spec.rates)),
-            stream: Rng::new(seed, &[]),
+            random: Rng::new(seed, &[]),
             sum: 0.0,
             part,
             gaps: 0,
@@ -117,7 +117,7 @@ impl Schedule {
             Process::Constant => self.curve.time_of(index as f64),
             Process::Poisson => {
                 while self.gaps <= index {
-                    self.sum += self.stream.exponential();
+                    self.sum += self.random.exponential();
                     self.gaps += 1;
                 }
                 self.curve.time_of(self.sum)

@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use crate::exchange::destination::Destination;
 use crate::exchange::h2::multiplexed::MultiplexedConnection;
 use crate::exchange::observer::ExchangeObserver;
-use crate::net::dial::interrupted;
+use crate::net::dial::interrupt_failure;
 use crate::net::target::Target;
 use crate::outcome::Failure;
 use crate::record::head_of_line::{Elsewhere, Wait};
@@ -228,7 +228,7 @@ impl Attempt {
             waiting[slot].clone_from(cx.waker());
             let why = "the connection that it shares was not ready in time";
             task.poll_interrupt()
-                .map(|cause| Err(interrupted(cause, why)))
+                .map(|cause| Err(interrupt_failure(cause, why)))
         });
         let result = result.await;
         task.clear_deadline();

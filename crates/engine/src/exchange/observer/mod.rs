@@ -53,8 +53,8 @@ pub struct ExchangeObserver<'a> {
     pub path: Box<[u8]>,
     /// What is sent and received, if the run shows it.
     pub transcript: Option<Box<Transcript>>,
-    /// Whether it has been noted when the client's code ran, that is, began to connect, to wait or to send.
-    pub ran: bool,
+    /// Whether the client's code has begun to connect, to wait or to send, so that it is noted when it ran.
+    pub started: bool,
     /// Set for a right response that is a stream of events.
     pub events: Option<Box<EventParser>>,
     /// The body of a response with a content coding, if something looks at it.
@@ -88,7 +88,7 @@ impl ExchangeObserver<'_> {
     }
 
     fn note_started(&mut self, now: u64) {
-        if !std::mem::replace(&mut self.ran, true) {
+        if !std::mem::replace(&mut self.started, true) {
             self.sample.runs(now);
         }
     }

@@ -21,7 +21,7 @@ use crate::exchange::udp::memory::{Memory, Unmatched};
 use crate::net::buffers::WorkerBuffers;
 use crate::net::datagrams as socket;
 use crate::net::datagrams::{OpenSocket, UdpRoute};
-use crate::net::dial::{Dialer, connect_failure, resolve_if_each};
+use crate::net::dial::{Dialer, connect_failure, resolve_per_connection};
 use crate::net::rotation::Rotation;
 use crate::net::target::{Address, Target};
 use crate::outcome::{Failure, Outcome};
@@ -60,7 +60,7 @@ impl UdpConnection {
     ) -> Result<Self, Failure> {
         let start = observer.task.now();
         observer.begin_connecting(start);
-        let resolved = resolve_if_each(observer.task, target).await?;
+        let resolved = resolve_per_connection(observer.task, target).await?;
         let resolved_at = observer.task.now();
         let addresses = resolved.as_ref().unwrap_or(&target.addresses);
         let mut others = dialer.routes(target, addresses, resolved_at);

@@ -14,7 +14,7 @@ use tokio::io::ReadBuf;
 
 use crate::machine::tasks::Task;
 use crate::net::buffers::WorkerBuffers;
-use crate::net::dial::interrupted;
+use crate::net::dial::interrupt_failure;
 use crate::net::failure::broken;
 use crate::net::transport::Transport;
 use crate::outcome::{Failure, Outcome};
@@ -129,7 +129,7 @@ impl Upgrade {
         let answered = task.or_interrupt(handshake).await;
         answered.map_err(|interrupt| {
             let why = "the server did not answer the WebSocket handshake in time";
-            interrupted(interrupt, why)
+            interrupt_failure(interrupt, why)
         })?
     }
 
