@@ -1,5 +1,10 @@
 """Probes of one question each: idle time, connections, memory, parameters, caches, against known servers."""
 
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from jostle.analysis.results import Estimate
@@ -7,9 +12,10 @@ from jostle.explain.finding import Finding, Topic, decided_finding
 from jostle.explain.probes.by_parameter import by_parameter
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.idle import after_idle
-from jostle.explain.probes.memory import per_request
+from jostle.explain.probes.memory import memory, per_request
 from jostle.explain.probes.pauses import unless_full
 from jostle.explain.server.limits import THOROUGH, Budget
+from jostle.explain.server.observe import Usage, usage_of
 from jostle.explain.server.routes import smaller
 from jostle.explain.server.target import Route
 from jostle.explain.session import Baseline, Session
@@ -76,6 +82,34 @@ def test_memory_for_each_request_has_an_interval() -> None:
     assert each is not None
     assert (each.low or 0) < 262_144 < (each.high or 0)
     assert per_request(samples[:3]) is None
+
+
+def test_a_heap_that_java_fills_is_not_taken_for_a_leak() -> None:
+    def said(*, java: bool) -> Finding:
+        session = session_of(Server(), baseline(FAST, 0.001))
+        session.memory += [(n, 50_000_000 + 13_000 * n) for n in (100, 2000, 4000, 6000, 7500)]
+        session.target = replace(session.target, usage=lambda: Usage(1.0, 0.0, 150_000_000, java))
+        (finding,) = memory(session)
+        return finding
+
+    assert said(java=False).hurts_s > 0
+    assert "grows by 13.0 kB" in said(java=False).says
+    assert not said(java=True).decided
+    assert "fills its heap before it collects" in said(java=True).says
+
+
+def test_a_java_machine_is_known_by_its_thread() -> None:
+    seen: list[bool] = []
+
+    def named() -> None:
+        Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("VM Thread")
+        seen.append(usage_of(os.getpid())().java)
+
+    assert not usage_of(os.getpid())().java
+    thread = threading.Thread(target=named)
+    thread.start()
+    thread.join()
+    assert seen == [True]
 
 
 def test_another_number_names_another_thing_but_a_size_does_not() -> None:

@@ -49,6 +49,13 @@ def memory(session: Session) -> list[Finding]:
         f"{last:,}; {plural(len(samples), 'sample')} in all."
     ]
     figure = {"per request": each}
+    usage = session.target.usage
+    if after - before >= MIN_BYTES and usage is not None and usage().java:
+        because = (
+            f"{amount(after - before, 'bytes')} more are held, and Java fills its heap before it collects"
+        )
+        advice = "a heap that is full soon (-Xmx)"
+        return [cannot_tell(Topic.MEMORY, Reason.AMBIGUOUS, because, advice, evidence, figure)]
     if after - before >= MIN_BYTES and each.low < (1 - STEADY) * each.value:
         because = f"the server holds {amount(after - before, 'bytes')} more, but not so much for each request"
         return [

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from jostle.host.cpu_time import TreeCpu
 from jostle.host.process_tree import ProcessTree
@@ -20,6 +21,8 @@ class Usage:
     cpu_s: float
     waited_s: float
     memory_bytes: int = 0
+    java: bool = False
+    """Whether a Java virtual machine is among the processes: it fills its heap before it collects garbage."""
 
 
 def usage_of(pid: int) -> Callable[[], Usage]:
@@ -33,14 +36,28 @@ def usage_of(pid: int) -> Callable[[], Usage]:
         ticks = cpu.add_up(stats, tree.adopter())
         waited_ns = sum(_waited_ns(pid) for pid in stats)
         held = sum(stat.rss_pages for stat in stats.values()) * PAGE_BYTES
-        return Usage((ticks.user + ticks.system) * TICK_S, waited_ns / 1e9, held)
+        return Usage((ticks.user + ticks.system) * TICK_S, waited_ns / 1e9, held, any(map(_is_java, stats)))
 
     return read
 
 
 def _waited_ns(pid: int) -> int:
+    return sum(seen[2] for thread in _threads(pid) if (seen := thread_switches(pid, thread)) is not None)
+
+
+def _is_java(pid: int) -> bool:
+    """Whether the process has the thread that every HotSpot machine has, by whatever name it was started."""
+    for thread in _threads(pid):
+        try:
+            if Path(f"/proc/{pid}/task/{thread}/comm").read_bytes() == b"VM Thread\n":
+                return True
+        except OSError:
+            continue  # it has ended
+    return False
+
+
+def _threads(pid: int) -> list[str]:
     try:
-        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 (names are all that is needed)
+        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 (names are all that is needed)
     except OSError:
-        return 0
-    return sum(seen[2] for thread in threads if (seen := thread_switches(pid, thread)) is not None)
+        return []
