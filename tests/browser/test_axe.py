@@ -76,8 +76,7 @@ def test_a_run_with_a_range(browser: Browser, shown: Shown, scheme: str, size: s
     expect(page.locator("#map .said")).to_contain_text("requests were answered", timeout=120_000)
     page.get_by_role("slider", name="from").focus()
     page.keyboard.press("ArrowRight")
-    for summary in page.locator("details:not([open]) > summary:visible").all():
-        summary.click()
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     nothing_serious(page)
 
 
