@@ -44,15 +44,15 @@ pub fn pin(core: usize) -> Result<(), StartError> {
 ///
 /// Threads that it starts do not inherit this.
 pub fn use_real_time_priority() -> io::Result<()> {
-    // SAFETY: `parameters` is all that is read; 0 is the calling thread.
+    // SAFETY: the priority is all that the kernel reads; 0 is the calling thread. The kernel is called itself, because
+    // musl's `sched_setscheduler` always refuses.
     let result = unsafe {
-        let parameters = libc::sched_param {
-            sched_priority: libc::sched_get_priority_min(libc::SCHED_RR),
-        };
-        libc::sched_setscheduler(
+        let priority = libc::sched_get_priority_min(libc::SCHED_RR);
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
             0,
             libc::SCHED_RR | libc::SCHED_RESET_ON_FORK,
-            &raw const parameters,
+            &raw const priority,
         )
     };
     if result == 0 {
