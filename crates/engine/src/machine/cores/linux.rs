@@ -68,3 +68,30 @@ fn allowed_cores() -> String {
         .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     line.unwrap_or("unknown").trim().to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// The kernel's number of this thread's policy.
+    fn policy() -> i32 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("Linux has it");
+        let (_, after_the_name) = stat.rsplit_once(") ").expect("the name stands in brackets");
+        after_the_name
+            .split(' ')
+            .nth(38)
+            .and_then(|policy| policy.parse().ok())
+            .expect("the 41st field of all")
+    }
+
+    #[test]
+    fn a_thread_has_real_time_priority_or_is_not_permitted_it() {
+        let tried = thread::spawn(|| use_real_time_priority().map(|()| policy()));
+        match tried.join().expect("it does not panic") {
+            Ok(policy) => assert_eq!(policy, libc::SCHED_RR),
+            Err(refused) => assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied),
+        }
+    }
+}
