@@ -69,8 +69,8 @@ def memory(session: Session) -> list[Finding]:
             )
         ]
     text = (
-        f"The server's memory grows by {with_range(each)} with each request, and nothing of it is given "
-        f"back: {amount(after - before, 'bytes')} more after {plural(last - first, 'request')}."
+        f"The server's memory grows by {with_range(each)} with each request, and nothing of it was given "
+        f"back meanwhile: {amount(after - before, 'bytes')} more after {plural(last - first, 'request')}."
     )
     return [decided_finding(Topic.MEMORY, text, evidence, figure, hurts_s=GROWTH_S, cure=CURE)]
 
@@ -78,4 +78,7 @@ def memory(session: Session) -> list[Finding]:
 GROWTH_S = 0.5
 """Memory that grows ends in a server that goes away."""
 
-CURE = "Look for what each request leaves behind: sessions, caches or listeners that nobody removes."
+CURE = (
+    "Unless its runtime only collects later (ask for longer, or look at its heap), each request leaves "
+    "something behind: sessions, caches or listeners that nobody removes."
+)
