@@ -44,7 +44,7 @@ def refusing(session: Session, route: Baseline, held: Held, evidence: list[str])
         cure = "Make the queue longer, or send fewer at a time and repeat the refused ones later."
         return decided_finding(Topic.SLOTS, says, evidence, held.figures, hurts_s=REFUSED_S, cure=cure)
     says = (
-        f"{name}: {accepted} at once; of more, the others wait {after} in vain and are refused with "
+        f"{name}: {accepted} at once; further requests wait {after} in vain and are refused with "
         f"{held.refused}."
     )
     cure = "Let fewer in at a time, or give up sooner."

@@ -214,10 +214,14 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     if own is False:  # all routes wait alike, and the findings about the server's workers say so of all
         return decided_finding(Topic.SLOTS, text, evidence, figures, notable=False)
     hurts_s = hurts_s if own else felt_s(hurts_s)
-    cure = "Hold it for less." if high == 1 else "Enlarge it, or hold it for less."
+    cure = _cure(high) if own else "Serve more at a time, or make each shorter."
     if not sharing:
         cure = f"Above {with_range(_capacity(low, high, wait))} requests queue. {cure}"
     return decided_finding(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s, cure=cure)
+
+
+def _cure(slots: int) -> str:
+    return "Hold it for less time." if slots == 1 else "Enlarge the pool, or hold its slots for less time."
 
 
 def _capacity(low: int, high: int, wait: Estimate) -> Estimate:
