@@ -276,9 +276,15 @@ def test_who_gives_way_after_a_slice_holds_up_nobody() -> None:
     judge(session)
     (finding,) = blocking(session)
     assert finding.says.startswith("/slow holds up everything else for 40.0")
+    session.alone[SLOW.name] = replace(session.alone[SLOW.name], cpu_share=0.97)
+    (finding,) = blocking(session)
+    assert "while it computes: one thread serves all routes" in finding.says, "no slice is as long"
     session.overtaking = True
     (finding,) = blocking(session)
-    assert "one thread serves all routes" not in finding.says
+    assert "holds up" not in finding.says
+    session.overtaking, session.alone[SLOW.name] = None, Baseline(SLOW, 0.009, 0.01, cpu_share=0.97)
+    (finding,) = blocking(session)
+    assert finding.says.startswith("/slow holds up everything else for 9.00 ms while it computes.")
 
 
 def test_beside_a_route_that_blocks_now_and_then_it_is_not_said_that_nobody_waits() -> None:

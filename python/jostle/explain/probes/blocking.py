@@ -146,6 +146,9 @@ def verdict(
     return "free" if median_s <= FREE * expected_s else "partly"
 
 
+SLICE_S = 0.025
+"""What takes no longer may hold up others only because slices are as long: 10 ms in Go, 20 ms in GHC."""
+
 UNSTEADY, FINEST_S = 5.0, 0.0005
 """If the mean of the short route by itself exceeds this many times its median (or this many times the second
 value, if that is longer), the machine dominates the times.
@@ -226,9 +229,9 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
     held = session.service(worst.route)
     computes = session.alone[worst.route].cpu_share
     why = " while it computes" if computes is not None and computes >= COMPUTES else ""
-    text = (
-        f"{worst.route} holds up everything else for {with_range(held)}{why}: one thread serves all routes."
-    )
+    text = f"{worst.route} holds up everything else for {with_range(held)}{why}"
+    in_a_slice = _may_give_way(session, worst.route) and session.alone[worst.route].demand_s <= SLICE_S
+    text += "." if in_a_slice else ": one thread serves all routes."
     if further:
         also = listed([f"{one.route} ({amount(session.alone[one.route].demand_s, 's')})" for one in further])
         text += f" So does {also}." if len(further) == 1 else f" So do {also}."
