@@ -45,7 +45,7 @@ def _of_requests(words: list[str]) -> dict[str, int]:
         (int(words[4]), float(words[5]), int(words[6])) if len(words) > 4 else (1, 1.0, 64)
     )
     spec = _spec(int(port), float(rate), float(seconds), kinds, interval_s, lanes)
-    intervals = _all({**spec, "attentive": awake == "awake"})
+    intervals = _all({**spec, "busy_poll": awake == "awake"})
     response, lag, pacing = (_merged(intervals, name) for name in ("response", "lag", "pacing"))
     found = {"n": response.get_total_count()}
     for part in (50, 99):

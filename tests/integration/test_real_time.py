@@ -49,7 +49,7 @@ def asked_for(folder: Path) -> tuple[bool, bool]:
     """Whether the load of the run's trial was to busy-poll, and to be in real time, by the record."""
     (trial,) = folder.glob("*/trials/*/trial.json")
     spec = json.loads(trial.read_text())["engine"]
-    return spec["attentive"], spec["real_time"]
+    return spec["busy_poll"], spec["real_time"]
 
 
 def policies() -> dict[str, int]:

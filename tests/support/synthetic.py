@@ -321,7 +321,7 @@ def engine_spec(trial: Trial) -> dict[str, Any]:
     return {
         "seed": 1,
         "threads": 1,
-        "attentive": trial.busy_poll,
+        "busy_poll": trial.busy_poll,
         "duration_ns": round(trial.duration * 1e9),
         "interval_ns": round(trial.interval * 1e9),
         "rows": trial.rows,

@@ -27,9 +27,9 @@ def floor(slowdown: float | None) -> Floor:
 
 def decided(processes: int = 1, **spec: Any) -> tuple[bool, bool]:
     """Whether it busy-polls, and is in real time."""
-    whole = {"threads": 1, "cores": [1], "real_time": True, "attentive": None, **spec}
+    whole = {"threads": 1, "cores": [1], "real_time": True, "busy_poll": None, **spec}
     made = with_busy_poll(whole, processes)
-    return made["attentive"], made["real_time"]
+    return made["busy_poll"], made["real_time"]
 
 
 @pytest.fixture
@@ -59,13 +59,13 @@ def test_without_cores_of_their_own_one_is_left_to_everything_else(monkeypatch: 
 
 
 def test_what_the_plan_says_is_done() -> None:
-    assert decided(attentive=True, threads=9) == (True, False)
-    assert decided(attentive=False) == (False, True)
+    assert decided(busy_poll=True, threads=9) == (True, False)
+    assert decided(busy_poll=False) == (False, True)
 
 
 def test_every_part_of_a_load_waits_alike() -> None:
-    spec = with_busy_poll({"threads": 2, "cores": [2, 3], "real_time": True, "attentive": None}, 2)
-    assert [(part["cores"], part["attentive"]) for part in partition(spec, 2)] == [([2], True), ([3], True)]
+    spec = with_busy_poll({"threads": 2, "cores": [2, 3], "real_time": True, "busy_poll": None}, 2)
+    assert [(part["cores"], part["busy_poll"]) for part in partition(spec, 2)] == [([2], True), ([3], True)]
 
 
 def test_cores_with_nobody_beside_them_need_no_measurement() -> None:

@@ -130,7 +130,7 @@ def test_a_whole_run() -> None:
         "threads": 1,
         "cores": [1],
         "real_time": False,
-        "attentive": False,
+        "busy_poll": False,
         "duration_ns": 5 * SECOND,
         "interval_ns": 100_000_000,
         "rows": True,

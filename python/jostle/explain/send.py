@@ -426,7 +426,7 @@ class EngineSender:
             "threads": 1,
             "cores": list(self._target.generator_cores),
             "real_time": self._real_time,
-            "attentive": False,
+            "busy_poll": False,
             "duration_ns": None,
             "interval_ns": interval_ns,
             "rows": True,

@@ -45,8 +45,8 @@ def with_busy_poll(spec: Mapping[str, Any], processes: int = 1) -> dict[str, Any
     everything else. Threads that busy-poll get no real-time priority: the kernel would then stop them for
     50 ms of every second.
     """
-    busy_poll = spec["attentive"]
+    busy_poll = spec["busy_poll"]
     if busy_poll is None:
         threads = math.ceil(spec["threads"] / processes) * processes
         busy_poll = threads <= (len(set(spec["cores"])) or len(os.sched_getaffinity(0)) - 1)
-    return {**spec, "attentive": busy_poll, "real_time": spec["real_time"] and not busy_poll}
+    return {**spec, "busy_poll": busy_poll, "real_time": spec["real_time"] and not busy_poll}

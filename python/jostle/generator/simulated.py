@@ -37,7 +37,7 @@ class SimulatedExecutor:
                 "journeys are not simulated: a calculated server has no responses to take values from",
                 "leave them out, or measure a real server",
             )
-        return {**spec, "attentive": False}
+        return {**spec, "busy_poll": False}
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         server = self._servers[spec["workloads"][0]["target"]["host"]]

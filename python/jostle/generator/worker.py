@@ -23,7 +23,7 @@ def main() -> int:
     """Run the generator. Returns the exit code: 0 if all intervals were written."""
     words, out = sys.stdin.buffer, sys.stdout.buffer
     spec = json.loads(words.readline())
-    if spec["cores"] and not spec["attentive"]:
+    if spec["cores"] and not spec["busy_poll"]:
         os.sched_setaffinity(0, spec["cores"])
     write_frame(out, {"ready": True})
     line = words.readline()

@@ -235,7 +235,7 @@ def run_trial(context: TrialContext) -> Path:
                 check_certificate(unplaced["workloads"][0]["target"])
             spec = context.executor.prepare(unplaced)
             # Other work of this process, such as recording, would interrupt a thread that busy-polls.
-            stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
+            stack.enter_context(kept_off(spec["cores"] if spec["busy_poll"] else ()))
             _warm_up(context, servers, spec)
         except ExecutorLost:
             raise

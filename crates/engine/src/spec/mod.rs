@@ -56,7 +56,7 @@ pub struct RunSpec {
     /// A wake-up by the kernel takes longer than a fast server's response; the price is a core for each thread. Must
     /// not be combined with `real_time`: the kernel takes 50 ms of every second from a real-time thread that never
     /// sleeps.
-    #[serde(default, rename = "attentive")]
+    #[serde(default)]
     pub busy_poll: bool,
     /// The run ends after this time; when `None`, once every measured workload has made all of its requests.
     pub duration_ns: Option<u64>,

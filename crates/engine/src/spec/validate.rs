@@ -39,7 +39,7 @@ pub fn validate(spec: &RunSpec) -> Result<(), StartError> {
     }
     if spec.real_time && spec.busy_poll {
         return Err(StartError::run(
-            "attentive",
+            "busy_poll",
             "it does not go together with real_time: the kernel takes 50 ms of every second from a real-time thread \
              that never sleeps. Leave one of them out",
         ));

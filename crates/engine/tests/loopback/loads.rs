@@ -276,7 +276,7 @@ fn a_worker_that_waits_awake_does_the_same_and_its_cpu_time_is_its_work() {
     let mut seconds = Vec::new();
     for (load, requests) in [(idle, 40), (open, 80), (busy, 20_000)] {
         let spec = one(workload(answering(OK), load), 0);
-        let seen = run(with(spec, "", json!({"threads": 1, "attentive": true})));
+        let seen = run(with(spec, "", json!({"threads": 1, "busy_poll": true})));
         assert_eq!(seen.outcomes(), BTreeMap::from([("ok", requests)]));
         let threads = seen.0.iter().flat_map(|interval| &interval.threads);
         let cpu: u64 = threads.map(|thread| thread.cpu_ns).sum();
@@ -293,7 +293,7 @@ fn a_worker_that_waits_awake_sends_nothing_early() {
     let rates = json!([{"from": 1000, "to": 1000}]);
     let open = json!({"open": {"arrivals": "constant", "rates": rates, "max_connections": 4}});
     let spec = one(workload(answering(OK), open), 300);
-    let change = json!({"threads": 1, "attentive": true, "rows": true});
+    let change = json!({"threads": 1, "busy_poll": true, "rows": true});
     let seen = run(with(spec, "", change));
     let rows: Vec<_> = seen.rows().collect();
     let sent = rows.iter().flat_map(|rows| &rows.sent_ns);
@@ -309,11 +309,11 @@ fn a_worker_that_waits_awake_sends_nothing_early() {
 #[test]
 fn waiting_awake_and_real_time_exclude_each_other() {
     let load = json!({"closed": {"clients": 1, "requests": 1}});
-    let change = json!({"attentive": true, "real_time": true});
+    let change = json!({"busy_poll": true, "real_time": true});
     let spec = with(one(workload(answering(OK), load), 0), "", change);
     let message = start(spec).unwrap_err().to_string();
     assert!(
-        message.contains("attentive") && message.contains("real_time"),
+        message.contains("busy_poll") && message.contains("real_time"),
         "{message}"
     );
 }

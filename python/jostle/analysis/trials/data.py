@@ -374,7 +374,7 @@ class TrialData:
     @property
     def busy_poll(self) -> bool:
         """Whether the generator polled for responses and due times instead of sleeping."""
-        return self._spec.get("attentive") is True
+        return self._spec.get("busy_poll", self._spec.get("attentive")) is True
 
     @cached_property
     def generator_cpu(self) -> float:

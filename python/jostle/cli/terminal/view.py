@@ -136,7 +136,7 @@ def _begun(folder: Path) -> "RunningTrial | None":
 def _has_a_core(trial: "RunningTrial") -> bool:
     """Whether this thread has a core on which no thread of the generator busy-polls."""
     engine = trial.record.description.get("engine") or {}
-    return not engine.get("attentive") or bool(os.sched_getaffinity(0) - {*engine.get("cores", ())})
+    return not engine.get("busy_poll") or bool(os.sched_getaffinity(0) - {*engine.get("cores", ())})
 
 
 class _Painter:

@@ -94,8 +94,8 @@ class ClusterExecutor:
         threads = self._threads or count * min(hello["cores"] for hello in hellos)
         # With threads on all cores of a node that have real-time priority or never sleep, too little CPU time
         # would be left for renewing its lease.
-        busy_poll = spec["attentive"] is True
-        return {**roomy, "threads": threads, "cores": [], "real_time": False, "attentive": busy_poll}
+        busy_poll = spec["busy_poll"] is True
+        return {**roomy, "threads": threads, "cores": [], "real_time": False, "busy_poll": busy_poll}
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         placed, self._ready = self._ready or self._placed(), []

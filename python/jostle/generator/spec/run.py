@@ -94,7 +94,7 @@ def engine_spec(
         "threads": threads,
         "cores": list(cores),
         "real_time": real_time,
-        "attentive": busy_poll,
+        "busy_poll": busy_poll,
         "duration_ns": nanoseconds(seconds) if seconds is not None else None,
         "interval_ns": interval_ns(seconds),
         "rows": workload.rows,
