@@ -67,8 +67,8 @@ DESCRIBED: Mapping[str, tuple[Kind, ...]] = {
 CONTRADICTS: Mapping[Kind, str] = {
     "cron": r"irregular|at random",
     "pauses at random": r"\bevery \d",
-    "rare blocker": r"\bevery \d+(st|nd|rd|th)|others do not wait",
-    "rare slow": r"\bevery \d+(st|nd|rd|th)|others wait",
+    "rare blocker": r"\bevery \d+(st|nd|rd|th)|others? (requests )?do not wait",
+    "rare slow": r"\bevery \d+(st|nd|rd|th)|others? (requests )?wait",
 }
 """Words of a finding about such a fault that are not true of it."""
 

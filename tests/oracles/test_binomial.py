@@ -53,7 +53,7 @@ def test_the_interval_of_a_share_is_that_of_the_beta_distribution(
 def test_its_tail_is_that_of_scipy_however_small(n: int, p: float, part: float) -> None:
     k = round(part * n)
     ours, theirs = binomial.log_at_least(k, n, p), float(binom.logsf(k - 1, n, p))
-    if math.isfinite(theirs):  # scipy's logarithm is that of a double, which may be 0
+    if theirs > -700:  # below, the probability is no normal double, of which scipy takes the logarithm
         assert ours == pytest.approx(theirs, rel=1e-8, abs=1e-10)
     else:
         assert ours < -700

@@ -69,6 +69,7 @@ def test_what_is_exported() -> None:
         "open_run",
         "run",
         "steer",
+        "stop",
     ]
     assert [name for name in jostle.__all__ if getattr(jostle, name) is None] == []
     with pytest.raises(AttributeError, match="module 'jostle' has no attribute 'rum'"):

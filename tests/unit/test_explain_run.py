@@ -56,7 +56,7 @@ def test_one_in_twenty_that_blocks_is_found_in_the_rows_of_a_run(tmp_path: Path)
     explanation = recorded(tmp_path, requests(share=0.05))
     assert explanation.paragraph.startswith("1 in ")
     assert "responses of /report (" in explanation.paragraph
-    assert "and others wait meanwhile" in explanation.paragraph
+    assert "and other requests wait meanwhile" in explanation.paragraph
     slowest = of(explanation, Topic.SLOWEST)
     assert slowest.says.startswith("The slowest 1 % took ")
     page = html.render(explanation_document(explanation))

@@ -80,7 +80,7 @@ def test_one_in_twenty_or_fifty_that_blocks_is_found(share: float, times: float,
 def test_slow_requests_that_wait_let_nobody_wait(seed: int) -> None:
     one = only(rare(asked(Loop(routes(report=report(0.05, blocking=False)), seed=seed)))[0])
     assert one.others_wait is False
-    assert "; others do not wait." in says(one)
+    assert "; other requests do not wait for them." in says(one)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -276,7 +276,7 @@ def test_where_slow_ones_have_nothing_in_common_nothing_is_said() -> None:
     requests = asked(Loop(routes(report=report(0.05))))
     one = only(rare(requests)[0])
     assert one.common is None
-    assert says(one).endswith("They come by chance.")
+    assert says(one).endswith("No pattern was found in when they come.")
 
 
 def test_a_stream_too_short_for_rare_ones_does_not_exclude_them() -> None:

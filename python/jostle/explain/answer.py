@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from jostle.explain.finding import Finding, Topic
 from jostle.formatting import listed
 
-__all__ = ["Answer", "answer"]
+__all__ = ["Answer", "answer", "besides", "faults"]
 
 FACTS = (
     Topic.DISCIPLINE,
@@ -54,18 +54,26 @@ class Answer:
 
 def answer(findings: Sequence[Finding], asked_with: Sequence[str]) -> Answer:
     """The answer from all findings. `asked_with`: the words of the command that was given."""
-    faults = sorted((one for one in findings if one.hurts_s > 0), key=lambda one: -one.hurts_s)[:MAX_FAULTS]
-    said = [f"{one.says} {one.cure}".rstrip() for one in faults]
-    suspected = [one.suspicion for one in findings if one.suspicion]
-    if not said:
-        said = [NOTHING_CERTAIN if suspected else NOTHING_FOUND]
+    said = [f"{one.says} {one.cure}".rstrip() for one in faults(findings)]
     absent = [one.absent for one in findings if one.absent]
     return Answer(
-        " ".join([*said, *suspected, *_facts(findings)]),
+        " ".join([*said, *besides(findings)]),
         f"Looked for and not found: {listed(absent)}." if absent else "",
         _command(findings, asked_with),
         _unknown(findings),
     )
+
+
+def faults(findings: Sequence[Finding]) -> list[Finding]:
+    """What hurts, worst first."""
+    return sorted((one for one in findings if one.hurts_s > 0), key=lambda one: -one.hurts_s)[:MAX_FAULTS]
+
+
+def besides(findings: Sequence[Finding]) -> list[str]:
+    """What is said besides the faults: that there is none, what may be one, and how the server serves."""
+    suspected = [one.suspicion for one in findings if one.suspicion]
+    none = [] if faults(findings) else [NOTHING_CERTAIN if suspected else NOTHING_FOUND]
+    return [*none, *suspected, *_facts(findings)]
 
 
 def _facts(findings: Sequence[Finding]) -> list[str]:

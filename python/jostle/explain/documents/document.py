@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlsplit
 
+from jostle.explain.answer import besides, faults
 from jostle.explain.finding import Finding
 from jostle.explain.results import Explanation, SentBurst
 from jostle.formatting import amount, plural
@@ -53,9 +54,18 @@ def explanation_document(explanation: Explanation) -> Document:
     )
 
 
+INTERVALS = "In parentheses: 95 % confidence intervals."
+
+
 def _answer(explanation: Explanation) -> Iterator[Block]:
-    yield Paragraph(explanation.paragraph)
-    for text in (explanation.absent, explanation.unknown):
+    """Each fault with what to do about it; then the rest."""
+    for fault in faults(explanation.findings):
+        yield Paragraph(fault.says, "warning", "!")
+        if fault.cure:
+            yield Paragraph(f"→ {fault.cure}")
+    if rest := besides(explanation.findings):
+        yield Paragraph(" ".join(rest))
+    for text in (INTERVALS, explanation.absent, explanation.unknown):
         if text:
             yield Paragraph(text, small=True)
     if explanation.command:

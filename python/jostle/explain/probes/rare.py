@@ -104,8 +104,8 @@ def _cure(one: Rare) -> str:
     if one.period is not None:
         return "Look for a job of that period."
     if one.others_wait:
-        return "Profile it: now and then something in it computes, or blocks a thread that others need."
-    return "Log what it waits for: a timeout, a lookup, or one server of several that is slower."
+        return "Profile the route: now and then it computes, or blocks a thread that other requests need."
+    return "Log what the route waits for: a timeout, a lookup, or one server of several that is slower."
 
 
 def says(one: Rare) -> str:
@@ -118,8 +118,8 @@ def says(one: Rare) -> str:
         how_many = f"Every {one.nth}th response of {one.route}"
     share = span(one.share.low, one.share.high, "share")
     meanwhile = {
-        True: ", and others wait meanwhile",
-        False: "; others do not wait",
+        True: ", and other requests wait meanwhile",
+        False: "; other requests do not wait for them",
         None: "",
     }[one.others_wait]
     text = (
@@ -133,5 +133,5 @@ def says(one: Rare) -> str:
     elif one.common is not None:
         text += f" They come {one.common.what} ({percent(one.common.slow / one.common.n_slow)} of them)."
     elif one.nth is None:
-        text += " They come by chance."
+        text += " No pattern was found in when they come."
     return text
