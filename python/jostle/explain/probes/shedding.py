@@ -44,18 +44,17 @@ def refusing(session: Session, route: Baseline, held: Held, evidence: list[str])
         cure = "Make the queue longer, or send fewer at a time and repeat the refused ones later."
         return decided_finding(Topic.SLOTS, says, evidence, held.figures, hurts_s=REFUSED_S, cure=cure)
     says = (
-        f"{name}: {accepted} at once; further requests wait {after} in vain and are refused with "
-        f"{held.refused}."
+        f"{name}: {accepted} at once; further requests wait {after} and are then refused with {held.refused}."
     )
     cure = "Let fewer in at a time, or give up sooner."
     figures, spent_s = held.figures, session.unsettled_s.get(name, [])
     longest_s = statistics.median(spent_s) if spent_s else 0.0
     if longest_s > route.demand_s:
         says += (
-            f" For {amount(longest_s, 's')} afterwards even a single request is refused or late: the server "
-            "still works at what it gave up, as with retries."
+            f" For {amount(longest_s, 's')} afterwards single requests are refused or late, too: the server "
+            "still works on what it gave up, as with retries."
         )
-        cure = "Retry less often, and cancel what is given up."
+        cure = "Let the server retry less often, and cancel what it has given up."
         evidence.append(
             "After each burst of which some were refused, single requests were refused or late for "
             f"{listed([amount(one, 's') for one in spent_s])}."
