@@ -138,5 +138,5 @@ load = { clients = 2, for = "1s" }
         assert terminal.is_as_it_was
     assert code in (0, 3), terminal.text
     lines = shown(terminal.text)
-    (where,) = [line for line in lines if re.match(r"4/4 reference-\S+ hello  ", line)]
+    (where,) = [line for line in lines if re.match(r"4/4 reference-\S+ hello, round 2 of 2  ", line)]
     assert sum(map(int, re.findall(r"(\d+) (?:valid|suspect|invalid)", where))) == 4

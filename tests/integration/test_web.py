@@ -61,9 +61,10 @@ def test_the_stream_of_a_finished_run_has_all_of_its_figures(finished: tuple[Ser
 def test_who_returns_gets_what_came_since(finished: tuple[Served, str]) -> None:
     served, run = finished
     with watching(served, f"/runs/{run}/events?trial=2") as events:
-        event = next(events)
-        while "columns" not in event["data"]:
+        shown: dict[str, Any] = {}
+        while "columns" not in shown or not shown["run"]["final"]:
             event = next(events)
+            shown |= json.loads(event["data"])
     known, trial, attempt, each, *_ = event["id"].split(".")
     place = {"Last-Event-ID": ".".join([known, trial, attempt, each, "3", "1", "0"])}
     for number, begin in ((2, 3), (1, 0)):
