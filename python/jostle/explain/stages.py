@@ -149,7 +149,7 @@ def _light(session: Session) -> Iterator[Finding]:
     lengths = [one.figure("longest") for one in still if one.hurts_s]
     session.standstill_s = max(
         [
-            *((one.slow_s.value or 0.0) - one.usual_s for one in slow),
+            *(one.longer_s for one in slow),
             *(length.value or 0.0 for length in lengths if length is not None),
         ],
         default=0.0,

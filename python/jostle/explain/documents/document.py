@@ -60,7 +60,7 @@ INTERVALS = "In parentheses: 95 % confidence intervals."
 def _answer(explanation: Explanation) -> Iterator[Block]:
     """Each fault with what to do about it; then the rest."""
     for fault in faults(explanation.findings):
-        yield Paragraph(fault.says, "warning", "!")
+        yield Paragraph(fault.says, "warning")
         if fault.cure:
             yield Paragraph(f"→ {fault.cure}")
     if rest := besides(explanation.findings):
