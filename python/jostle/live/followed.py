@@ -20,14 +20,17 @@ from jostle.record.layout import JOURNAL
 from jostle.record.lost_generator import LostGenerator
 from jostle.record.verdict import Verdict
 
-__all__ = ["FollowedRun", "FollowedTrial", "RunState", "TrialPlace"]
+__all__ = ["Attempt", "FollowedRun", "FollowedTrial", "RunState", "TrialPlace"]
 
 MAX_AT_ONCE = 200
 """Intervals that are read before what they say is shown: some tenths of a second of work."""
 
-
 MAX_EVENTS = 200
 """The latest of a run's journal that are kept to be shown."""
+
+
+Attempt = tuple[int, int]
+"""The number of a trial, and how often it has begun: a spoiled one is measured again."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class TrialPlace:
     """How often it has begun: a spoiled trial is measured again."""
     lost: Sequence[LostGenerator] = ()
     """Generators that ended before their load did."""
+
+    @property
+    def key(self) -> Attempt:
+        return self.number, self.attempt
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from jostle.analysis.standing import Standing, standing_of
 from jostle.analysis.trials.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.errors import NotARun
-from jostle.live.followed import FollowedRun, TrialPlace
+from jostle.live.followed import Attempt, FollowedRun, TrialPlace
 from jostle.live.trial import RunningTrial
 from jostle.plan.criteria.requirement import Requirement
 from jostle.quantiles import LEVELS, NAMED
@@ -38,7 +38,7 @@ class StandingSoFar:
     def __init__(self, run: FollowedRun) -> None:
         self._run = run
         self._plan = run.plan
-        self._over: dict[tuple[int, int], tuple[TrialData, Validity]] = {}
+        self._over: dict[Attempt, tuple[TrialData, Validity]] = {}
 
     @property
     def judges(self) -> bool:
@@ -52,12 +52,13 @@ class StandingSoFar:
 
     def by_trials(self, places: Sequence[TrialPlace]) -> Standing | None:
         """By trials that are over; None if none of them can be read."""
-        self._over = {key: known for key, known in self._over.items() if key in {*map(_key, places)}}
+        keys = {place.key for place in places}
+        self._over = {key: known for key, known in self._over.items() if key in keys}
         for place in places:
-            if _key(place) not in self._over and (one := self._read(place)) is not None:
-                self._over[_key(place)] = one, judge_data(one)
+            if place.key not in self._over and (one := self._read(place)) is not None:
+                self._over[place.key] = one, judge_data(one)
                 one.forget_evidence()
-        known = [self._over[_key(place)] for place in places if _key(place) in self._over]
+        known = [self._over[place.key] for place in places if place.key in self._over]
         if not known:
             return None
         data = [one for one, _ in known]
@@ -90,10 +91,6 @@ class StandingSoFar:
         except NotARun:
             return None
         return TrialData(record)
-
-
-def _key(place: TrialPlace) -> tuple[int, int]:
-    return place.number, place.attempt
 
 
 def _is_folded(one: Requirement) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-from jostle.live.followed import FollowedRun
+from jostle.live.followed import Attempt, FollowedRun
 from jostle.web.drawn import drawn_columns, drawn_run
 from jostle.web.place import Place
 from jostle.web.standing import WatchedStanding
@@ -26,9 +26,6 @@ LINGER_S = 30.0
 """How long a run is followed after its last viewer has gone: a tab that was hidden may return."""
 
 MS = 1_000_000
-
-Attempt = tuple[int, int]
-"""The number of a trial, and how often it has begun: a spoiled one is measured again."""
 
 
 class Follower:
@@ -154,7 +151,7 @@ class Follower:
             if trial is None:
                 return False
             self._trials[key] = WatchedTrial(self._run.record, trial)
-        places = (place for place in self._run.state.trials if (place.number, place.attempt) == key)
+        places = (place for place in self._run.state.trials if place.key == key)
         watched = self._trials[key]
         undamaged = not watched.damage
         new = any(watched.read(place) for place in places)
@@ -166,7 +163,7 @@ class Follower:
         state = self._run.state
         number = state.newest if number is None else number
         found = next((place for place in state.trials if place.number == number), None)
-        return None if found is None else (found.number, found.attempt)
+        return None if found is None else found.key
 
     def _message(self, number: int | None, place: Place) -> tuple[Place, str] | None:
         """What is new since `place`, and the place after it; None for nothing. All who are at the same place

@@ -11,7 +11,7 @@ from jostle.capacity.recorded import slos_of
 from jostle.capacity.workloads import LevelWorkload, read_level
 from jostle.errors import NotARun
 from jostle.formatting import MISSING, percent
-from jostle.live.followed import FollowedRun, TrialPlace
+from jostle.live.followed import Attempt, FollowedRun, TrialPlace
 from jostle.record import TrialRecord
 from jostle.units import format_duration, format_rate
 
@@ -39,18 +39,17 @@ class SearchSoFar:
         self._run = run
         self.slos = slos_of(run.plan)
         """Empty if the run is no search."""
-        self._blocks: dict[tuple[int, int], Block] = {}
+        self._blocks: dict[Attempt, Block] = {}
 
     def levels(self, over: Sequence[TrialPlace]) -> list[Level]:
         """All levels of trials that are over, in ascending order."""
         found = []
         for place in over:
-            key = place.number, place.attempt
             level = _level_of(place)
-            if level is not None and key not in self._blocks:
+            if level is not None and place.key not in self._blocks:
                 with contextlib.suppress(NotARun):  # damaged: the report says so
-                    self._blocks[key] = self._block(place, level.level)
-            found += [self._blocks[key]] if key in self._blocks else []
+                    self._blocks[place.key] = self._block(place, level.level)
+            found += [self._blocks[place.key]] if place.key in self._blocks else []
         return by_level(found, self.slos)
 
     def table(self, over: Sequence[TrialPlace], running: TrialPlace | None) -> Mapping[str, Any]:
