@@ -92,10 +92,30 @@ def test_each_step_of_a_journey_has_a_row_with_the_figures_of_the_report(
                 assert [row[0], *row[2:]] == [step["name"], *times, "0"]
             sentence = page.locator("#parts .how:visible").inner_text()
             assert sentence.startswith(f"{format_count(journey['completed'])} journeys completed; p50 ")
+            the_map_shows_a_step_alone(page, journey["steps"])
             page.set_viewport_size({"width": 390, "height": 844})
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
             cell = table(page, "Steps of visit").locator("td").first
             assert cell.evaluate("cell => getComputedStyle(cell, '::before').content") == '"answered"'
+
+
+def the_map_shows_a_step_alone(page: Page, steps: list[dict[str, Any]]) -> None:
+    map_said, alone = page.locator("#map .said"), page.locator("#alone")
+    of_all = map_said.inner_text()
+    expect(alone).to_be_hidden()
+    for step in steps:
+        page.get_by_role("button", name=step["name"], exact=True).press("Enter")
+        expect(alone).to_have_text(f"Only {step['name']}. All requests")
+        answered = f"In the whole run, {format_count(step['outcomes']['ok'])} requests were answered: "
+        times = step["response"]
+        expect(map_said).to_have_text(
+            f"{answered}p50 {shown(times['p50'])}, p99 {shown(times['p99'])}, longest {shown(times['max'])}; "
+            "0% failed."
+        )
+    expect(page.get_by_role("button", name=steps[-1]["name"], pressed=True)).to_be_focused()
+    page.get_by_role("button", name="All requests").click()
+    expect(alone).to_be_hidden()
+    expect(map_said).to_have_text(of_all)
 
 
 def test_streams_and_generators_have_a_row_each(browser: Browser, tmp_path: Path, said: list[str]) -> None:

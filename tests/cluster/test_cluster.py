@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from cluster.conftest import JOSTLE, Cluster, recording
 from cluster.lab import Host, Lab, until
 from jostle.analysis.trials.data import TrialData
 from jostle.generator.cluster.spool import FrameReader
 from jostle.record import RunRecord
-from jostle.runner.steering import steer
+from support.web import opened, web
 
 pytestmark = pytest.mark.timeout(450)  # hosts boot, and a busy machine takes its time; about 4 min in all
 
@@ -188,20 +189,36 @@ def test_a_run_is_refused_in_words(cluster: Cluster) -> None:
     assert f"--allow-target {cluster.server.load_address}" in to_a_stranger.stderr
 
 
-def test_a_load_is_changed_on_all_machines_at_one_moment(cluster: Cluster, tmp_path: Path) -> None:
-    plan = tmp_path / "plan.toml"
-    plan.write_text(steady(cluster, generators=4, lost="is missing", rate=200, seconds=20))
+def test_a_load_is_changed_on_all_machines_at_one_moment(
+    cluster: Cluster, browser: Browser, tmp_path: Path
+) -> None:
+    """On the page of the run, which shows each machine."""
+    plan, complaints = tmp_path / "plan.toml", list[str]()
+    plan.write_text(steady(cluster, generators=4, lost="is missing", rate=200, seconds=30))
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
     trial = recording(driver, tmp_path / "runs")
-    made = steer(trial.parents[1], "rate=600/s")
-    result = result_of(driver)
+    with web(tmp_path / "runs") as served:
+        page = opened(browser, f"{served.url}/live#token={served.token}", complaints)
+        nodes = page.get_by_role("region", name="Generators", exact=True).locator("tbody tr")
+        expect(nodes).to_have_count(4, timeout=60_000)
+        assert {row.locator("td").first.inner_text() for row in nodes.all()} == {
+            host.address for host in cluster.generators
+        }
+        page.locator("#control-number").fill("600")
+        page.locator("#control-number").press("Enter")
+        expect(page.locator("#control-said")).to_contain_text("600/s from", timeout=20_000)
+        result = result_of(driver)
+        expect(page.locator("#state")).to_have_text("The run has ended.", timeout=60_000)
+        sent = [int(row.locator("td").nth(2).inner_text().replace(",", "")) for row in nodes.all()]
+    assert complaints == []
     (record,) = RunRecord.open(trial.parents[1]).trials
-    assert made.steered["unreached"] == []
-    assert record.steered == [made.steered]
+    (made,) = record.steered
+    assert made["unreached"] == []
     assert not record.generators_lost
-    at_s = made.steered["at_ns"] / 1e9
+    at_s = made["at_ns"] / 1e9
     due = sum(interval["workloads"][0]["due"] for interval in record.intervals)
-    assert abs(due - (200 * at_s + 600 * (20 - at_s))) <= 2, "all four, at the same moment"
+    assert abs(due - (200 * at_s + 600 * (30 - at_s))) <= 2, "all four, at the same moment"
+    assert sum(sent) == due
     assert "the load was changed while it ran" in " ".join(result["reasons"])
 
 

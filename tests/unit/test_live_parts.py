@@ -1,6 +1,8 @@
 """What is known of requests, steps, streams and generators while a trial runs, and what the report says."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,10 @@ import pytest
 from jostle.analysis.results import Estimate
 from jostle.analysis.run import analyse
 from jostle.formatting import formatted
+from jostle.live.counted import Counted
 from jostle.live.followed import FollowedTrial
 from jostle.live.growing import MAX_REQUESTS, GrowingParts, times_in
+from jostle.live.one_request import FollowedRequest
 from jostle.live.parts import Parts
 from jostle.live.trial import RunningTrial
 from jostle.record import RunRecord, TrialRecord
@@ -68,6 +72,29 @@ def test_each_step_and_journey_has_the_figures_of_the_report(tmp_path: Path) -> 
         assert (one.name, one.once) == (step.name, step.once)
         agree(one.times, step.response)
         assert one.outcomes == step.outcomes
+
+
+@pytest.mark.parametrize("kind", [as_mix, as_journeys])
+def test_a_request_alone_has_columns_that_add_up_to_its_figures(
+    tmp_path: Path, kind: Callable[[dict[str, Any], int], None]
+) -> None:
+    trial = run_of(tmp_path, FEW, kind)
+    intervals = 0
+    times = set()
+    for one in parts_in(trial).requests:
+        followed = FollowedRequest(trial.folder, one.key)
+        followed.read(1, 200)
+        first = followed.columns()
+        followed.read(1_000, 200)
+        columns = followed.columns()
+        assert [column.end_us for column in columns[:1]] == [column.end_us for column in first]
+        assert sum((Counter(column.outcomes) for column in columns), Counter()) == one.outcomes
+        ok = reduce(Counted.plus, (column.response for column in columns))
+        assert ok.total == one.outcomes["ok"]
+        times.add((*ok.places, *ok.counts))
+        intervals = intervals or followed.intervals
+        assert len(columns) == followed.intervals == intervals
+    assert len(times) == len(parts_in(trial).requests), "they are told apart"
 
 
 def test_each_stream_has_the_figures_of_the_report(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jostle.web.choice import Choice
 from jostle.web.follower import Follower
 from jostle.web.place import Place
 from support.synthetic import Trial, closed, lognormal, make_run
@@ -25,9 +26,9 @@ def told(run: Path) -> dict[str, Any]:
 
     async def watch() -> dict[str, Any]:
         following, known = Follower(run), dict[str, Any]()
-        with following.watched(1):
+        with following.watched(Choice(1, None)):
             await following.finish()
-            async for _, text in following.messages(1, Place()):
+            async for _, text in following.messages(Choice(1, None), Place()):
                 known |= json.loads(text)
                 if known["run"]["damage"] or known.get("trial", {}).get("over"):
                     return known
@@ -87,8 +88,8 @@ def test_a_plan_that_cannot_be_read_is_no_hindrance(run: Path) -> None:
 def test_a_folder_that_goes_away_leaves_what_was_read(run: Path) -> None:
     async def watch() -> list[dict[str, Any]]:
         following, known = Follower(run), list[dict[str, Any]]()
-        with following.watched(1):
-            async for _, text in following.messages(1, Place()):
+        with following.watched(Choice(1, None)):
+            async for _, text in following.messages(Choice(1, None), Place()):
                 known.append(json.loads(text))
                 if known[-1].get("trial", {}).get("over") and run.exists():
                     shutil.rmtree(run)

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from jostle.live.one_request import RequestKey
 from jostle.web import events, follower
+from jostle.web.choice import NEWEST, Choice
 from jostle.web.events import EventStream, Viewers
 from jostle.web.follower import Follower
 from jostle.web.place import Place
@@ -34,7 +36,7 @@ def test_who_stops_reading_is_let_go(run: Path, monkeypatch: pytest.MonkeyPatch)
             await never()
 
     async def watch() -> None:
-        stream = EventStream(viewers, Follower(run), None, Place())
+        stream = EventStream(viewers, Follower(run), NEWEST, Place())
         await asyncio.wait_for(stream({}, never, send), 30)
 
     asyncio.run(watch())
@@ -50,7 +52,7 @@ def test_who_leaves_is_forgotten(run: Path) -> None:
     async def send(_: Any) -> None:
         pass
 
-    asyncio.run(EventStream(viewers, Follower(run), None, Place())({}, receive, send))
+    asyncio.run(EventStream(viewers, Follower(run), NEWEST, Place())({}, receive, send))
     assert viewers.watching == 0
 
 
@@ -61,14 +63,14 @@ def test_a_slow_viewer_gets_several_intervals_at_once(run: Path, monkeypatch: py
     async def watch() -> tuple[list[Any], list[Any]]:
         """What a viewer gets that reads at once, and one that reads twice: first and last."""
         following = Follower(run)
-        with following.watched(None):
+        with following.watched(NEWEST):
             at_once = [message async for message in till_the_end(following, Place())]
             first = next(place for place, content in at_once if "columns" in content)
             later = [message async for message in till_the_end(following, first)]
         return at_once, later
 
     async def till_the_end(following: Follower, place: Place) -> Any:
-        async for after, text in following.messages(None, place):
+        async for after, text in following.messages(NEWEST, place):
             content = json.loads(text)
             yield after, content
             if "trial" in content and content["trial"]["over"]:
@@ -98,12 +100,12 @@ def test_what_nobody_watches_any_more_takes_no_memory(run: Path, monkeypatch: py
     monkeypatch.setattr(follower, "EVERY_S", 0.001)
 
     async def first_of(following: Follower) -> Any:
-        with following.watched(None):
+        with following.watched(NEWEST):
             texts = [text async for _, text in till_it_is_drawn(following)]
         return json.loads(texts[-1])
 
     async def till_it_is_drawn(following: Follower) -> Any:
-        async for place, text in following.messages(None, Place()):
+        async for place, text in following.messages(NEWEST, Place()):
             yield place, text
             if "columns" in text:
                 return
@@ -123,3 +125,36 @@ def test_what_nobody_watches_any_more_takes_no_memory(run: Path, monkeypatch: py
 def held_bytes(following: Follower) -> int:
     """Bytes of what is kept of trials and for viewers."""
     return len(pickle.dumps((following._messages, [trial.known for trial in following._trials.values()])))
+
+
+def test_a_request_is_told_alone_whenever_it_is_chosen(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jostle.web.watched.MAX_AT_ONCE", 2)
+    monkeypatch.setattr(follower, "EVERY_S", 0.001)
+
+    async def columns_of(following: Follower, choice: Choice) -> Any:
+        with following.watched(choice):
+            async for _, text in following.messages(choice, Place()):
+                content = json.loads(text)
+                if "trial" in content and content["trial"]["over"]:
+                    return content["columns"]
+        return None
+
+    async def watch() -> tuple[Any, Any, Any]:
+        following = Follower(run)
+        with following.watched(NEWEST):
+            chosen = [NEWEST, Choice(None, RequestKey(0, 0)), Choice(1, RequestKey(0, 7))]
+            of_all, only, of_none = [await columns_of(following, choice) for choice in chosen]
+        return of_all, only, of_none
+
+    of_all, only, of_none = asyncio.run(watch())
+    assert of_all["alone"] is None
+    assert only["columns"] == of_none["columns"] == of_all["columns"]
+    for name in ("start", "end", "response", "outcomes"):
+        assert [one[name] for one in only["alone"]] == [one[name] for one in of_all["columns"]]
+    assert [one["outcomes"] for one in of_none["alone"]] == [{}] * len(of_all["columns"])
+
+
+def test_what_makes_no_sense_in_an_address_is_passed_over() -> None:
+    assert Choice.of({"trial": "2", "request": "0.13"}) == Choice(2, RequestKey(0, 13))
+    assert Choice.of({"trial": "-2", "request": "13"}) == NEWEST
+    assert Choice.of({"trial": "\u0662", "request": "0.1e9"}) == NEWEST

@@ -165,6 +165,8 @@ class FollowedTrial:
         """Why no more can be read of it."""
         self.behind = False
         """Whether there is more than was read."""
+        self.intervals = 0
+        """How many were read."""
 
     @cached_property
     def running(self) -> RunningTrial:
@@ -183,5 +185,6 @@ class FollowedTrial:
                     self.running.add(part)
         except NotARun as error:
             self.damage = error.message
+        self.intervals += new
         self.behind = new == MAX_AT_ONCE
         return new > 0 or bool(self.damage)

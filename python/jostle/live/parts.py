@@ -12,6 +12,7 @@ from jostle.analysis.trials.data import TrialData
 from jostle.analysis.trials.one_request import OneRequest
 from jostle.analysis.trials.one_stream import streams_of
 from jostle.live.growing import GrowingParts
+from jostle.live.one_request import RequestKey
 
 __all__ = ["GeneratorPart", "JourneyPart", "Parts", "RequestPart", "StreamPart", "parts_of"]
 
@@ -24,6 +25,7 @@ class RequestPart:
     """A request of several, or a step of a journey."""
 
     name: str
+    key: RequestKey
     journey: str
     """"" if it is a step of none."""
     once: bool
@@ -134,6 +136,7 @@ def _requests(data: TrialData, growing: GrowingParts) -> Iterator[RequestPart]:
 def _request(one: OneRequest, journey: str, growing: GrowingParts) -> RequestPart:
     return RequestPart(
         name=one.name,
+        key=RequestKey(one.recorded_in, one.index),
         journey=journey,
         once=one.once,
         answered_per_s=growing.last_ok[one.recorded_in, one.index] / growing.last_s,

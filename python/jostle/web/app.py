@@ -85,12 +85,10 @@ class Web:
 
     async def _events(self, request: Request) -> Response | EventStream:
         folder = self._folder(request)
-        trial = request.query_params.get("trial", "")
-        number = int(trial) if trial.isdecimal() and len(trial) < 10 else None
         follower = self._followers.get(folder.name)
         if follower is None:
             follower = self._followers[folder.name] = Follower(folder)
-        return self._viewers.stream(follower, number, request)
+        return self._viewers.stream(follower, request)
 
     async def _range(self, request: Request) -> Response:
         """The checks of a range of a trial."""

@@ -8,6 +8,7 @@ from jostle.formatting import formatted, plural
 from jostle.live.parts import GeneratorPart, JourneyPart, Parts, RequestPart, StreamPart, Times
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome, outcome_label
 from jostle.units import format_count, format_duration, format_rate
+from jostle.web.choice import as_text
 
 __all__ = ["drawn_parts"]
 
@@ -15,7 +16,8 @@ QUANTILES = {"p50": "p50", "p99": "p99", "max": "longest"}
 
 
 def drawn_parts(parts: Parts, *, over: bool) -> Sequence[Mapping[str, Any]]:
-    """Tables with a title, what is to be said of them, the names of their columns, and their rows.
+    """Tables with a title, what is to be said of them, the names of their columns, and their rows. Those of
+    requests have keys, by which a row's request can be asked for alone.
 
     `over`: whether the trial is; rates are then those of all of it.
     """
@@ -23,11 +25,13 @@ def drawn_parts(parts: Parts, *, over: bool) -> Sequence[Mapping[str, Any]]:
 
 
 def _tables(parts: Parts, *, over: bool) -> Iterator[Mapping[str, Any]]:
-    for journey, steps in groupby(parts.requests, key=lambda one: one.journey):
+    for journey, steps_of in groupby(parts.requests, key=lambda one: one.journey):
+        steps = list(steps_of)
         of = next((_of_journey(one) for one in parts.journeys if one.name == journey), "")
         title = f"Steps of {journey}" if journey else "Requests"
         columns = ["answered", *QUANTILES.values(), "failed"]
-        yield _table(title, of, columns, (_request(one, over=over) for one in steps))
+        table = _table(title, of, columns, (_request(one, over=over) for one in steps))
+        yield {**table, "keys": [as_text(one.key) for one in steps]}
     if parts.unfollowed:
         of = f"There are {format_count(parts.unfollowed)} requests, too many to be followed one by one: the "
         yield _table("Requests", f"{of}report has the figures of each.", [], [])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse, Response
 
+from jostle.web.choice import Choice
 from jostle.web.follower import Follower
 from jostle.web.place import Place
 
@@ -30,25 +31,26 @@ class Viewers:
     def __init__(self) -> None:
         self.watching = 0
 
-    def stream(self, follower: Follower, number: int | None, request: "Request") -> "Response | EventStream":
+    def stream(self, follower: Follower, request: "Request") -> "Response | EventStream":
         """The stream of a further viewer, or why there can be none."""
         if self.watching >= MAX_VIEWERS:
             text = f"{MAX_VIEWERS} viewers watch already. Close one of their tabs, then reload this page.\n"
             return PlainTextResponse(text, 503, headers={"retry-after": "10"})
-        return EventStream(self, follower, number, Place.of(request.headers.get("last-event-id", "")))
+        place = Place.of(request.headers.get("last-event-id", ""))
+        return EventStream(self, follower, Choice.of(request.query_params), place)
 
 
 class EventStream:
     """A response without end: what is new since `place`."""
 
-    def __init__(self, viewers: Viewers, follower: Follower, number: int | None, place: Place) -> None:
-        self._viewers, self._follower, self._number, self._place = viewers, follower, number, place
+    def __init__(self, viewers: Viewers, follower: Follower, choice: Choice, place: Place) -> None:
+        self._viewers, self._follower, self._choice, self._place = viewers, follower, choice, place
 
     async def __call__(self, _: "Scope", receive: "Receive", send: "Send") -> None:
         headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
         self._viewers.watching += 1
         try:
-            with self._follower.watched(self._number):
+            with self._follower.watched(self._choice):
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
                 sending = asyncio.create_task(self._send_all(send))
                 leaving = asyncio.create_task(_left(receive))
@@ -61,7 +63,7 @@ class EventStream:
             self._viewers.watching -= 1
 
     async def _send_all(self, send: "Send") -> None:
-        news = self._follower.messages(self._number, self._place)
+        news = self._follower.messages(self._choice, self._place)
         waiting = asyncio.ensure_future(anext(news, None))
         try:
             while True:

@@ -9,10 +9,12 @@ import contextlib
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from pathlib import Path
 
 from jostle.live.followed import Attempt, FollowedRun
+from jostle.live.one_request import RequestKey
+from jostle.web.choice import NEWEST, Choice
 from jostle.web.drawn import drawn_columns, drawn_run
 from jostle.web.place import Place
 from jostle.web.standing import WatchedStanding
@@ -39,37 +41,37 @@ class Follower:
         self._standing = WatchedStanding(self._run)
         self._known = time.time_ns() // MS  # another one than in a process before this
         self._trials: dict[Attempt, WatchedTrial] = {}
-        self._wanted: Counter[int | None] = Counter()
+        self._wanted = Counter[Choice]()
         self._changed = asyncio.Condition()
         self._reading = asyncio.Lock()
         self._looked = False
         self._finished = False
         self._task: asyncio.Task[None] | None = None
         self._judging: asyncio.Task[None] | None = None
-        self._messages: dict[tuple[int | None, Place], tuple[Place, str] | None] = {}
+        self._messages: dict[tuple[Choice, Place], tuple[Place, str] | None] = {}
 
     @contextlib.contextmanager
-    def watched(self, number: int | None) -> Iterator[None]:
-        """Inside, a viewer watches the trial of that number, or the one that began last."""
-        self._wanted[number] += 1
+    def watched(self, choice: Choice) -> Iterator[None]:
+        """Inside, a viewer watches that."""
+        self._wanted[choice] += 1
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._follow())
         try:
             yield
         finally:
-            self._wanted[number] -= 1
+            self._wanted[choice] -= 1
 
-    async def messages(self, number: int | None, place: Place) -> AsyncIterator[tuple[Place, str]]:
+    async def messages(self, choice: Choice, place: Place) -> AsyncIterator[tuple[Place, str]]:
         """What is new since `place`, as JSON, and the place after it, whenever there is something."""
-        while (message := await self._next(number, place)) is not None:
+        while (message := await self._next(choice, place)) is not None:
             place, _ = message
             yield message
 
-    async def _next(self, number: int | None, place: Place) -> tuple[Place, str] | None:
+    async def _next(self, choice: Choice, place: Place) -> tuple[Place, str] | None:
         async with self._changed:
             while not self._looked:
                 await self._changed.wait()
-            while (message := self._message(number, place)) is None and not self._finished:
+            while (message := self._message(choice, place)) is None and not self._finished:
                 await self._changed.wait()
         return message
 
@@ -99,7 +101,7 @@ class Follower:
     async def _judge(self) -> None:
         """How the run stands. Trials that are over are looked at beside what is read on."""
         async with self._reading:
-            newest = self._key(None)
+            newest = self._key(NEWEST)
             watched = None if newest is None else self._trials.get(newest)
             running = None if watched is None else watched.running
             if self._behind or not self._standing.due(running):
@@ -136,15 +138,18 @@ class Follower:
         """In a thread: whether there is anything new."""
         new = self._run.read()
         self._known += new
-        keys = [self._key(number) for number, viewers in self._wanted.items() if viewers]
-        wanted = {key for key in keys if key is not None}
-        for key in self._trials.keys() - wanted:
+        wanted: dict[Attempt, set[RequestKey]] = {}
+        for choice in +self._wanted:
+            if (key := self._key(choice)) is not None:
+                requests = wanted.setdefault(key, set())
+                requests |= set() if choice.request is None else {choice.request}
+        for key in self._trials.keys() - wanted.keys():
             del self._trials[key]
-        for key in wanted:
-            new |= self._read_trial(key)
+        for key, requests in wanted.items():
+            new |= self._read_trial(key, requests)
         return new
 
-    def _read_trial(self, key: Attempt) -> bool:
+    def _read_trial(self, key: Attempt, requests: Collection[RequestKey]) -> bool:
         number, _ = key
         if key not in self._trials:
             trial = self._run.trial(number)
@@ -154,27 +159,27 @@ class Follower:
         places = (place for place in self._run.state.trials if place.key == key)
         watched = self._trials[key]
         undamaged = not watched.damage
-        new = any(watched.read(place) for place in places)
+        new = any(watched.read(place, requests) for place in places)
         self._known += undamaged and bool(watched.damage)
         return new
 
-    def _key(self, number: int | None) -> Attempt | None:
+    def _key(self, choice: Choice) -> Attempt | None:
         """Of the trial that is watched."""
         state = self._run.state
-        number = state.newest if number is None else number
+        number = state.newest if choice.trial is None else choice.trial
         found = next((place for place in state.trials if place.number == number), None)
         return None if found is None else found.key
 
-    def _message(self, number: int | None, place: Place) -> tuple[Place, str] | None:
+    def _message(self, choice: Choice, place: Place) -> tuple[Place, str] | None:
         """What is new since `place`, and the place after it; None for nothing. All who are at the same place
         share it.
         """
-        if (number, place) not in self._messages:
-            self._messages[number, place] = self._composed(number, place)
-        return self._messages[number, place]
+        if (choice, place) not in self._messages:
+            self._messages[choice, place] = self._composed(choice, place)
+        return self._messages[choice, place]
 
-    def _composed(self, number: int | None, place: Place) -> tuple[Place, str] | None:
-        key = self._key(number)
+    def _composed(self, choice: Choice, place: Place) -> tuple[Place, str] | None:
+        key = self._key(choice)
         watched = None if key is None else self._trials.get(key)
         trial, attempt = key or (0, 0)
         after = Place(self._known, trial, attempt)
@@ -183,7 +188,9 @@ class Follower:
             damage = "" if watched is None else watched.damage
             standing = {**self._standing.drawn, "final": self._standing.final}
             content["run"] = json.dumps({**drawn_run(self._run), **standing, "damage": damage})
-        if watched is not None and watched.known is not None:
+        alone = None if watched is None or choice.request is None else watched.alone(choice.request)
+        ready = choice.request is None or alone is not None
+        if watched is not None and watched.known is not None and ready:
             state, drawn = watched.known
             complete = max(0, len(state.columns) - 1)
             over_ns, judged = round(state.over_s * 1e9), int(drawn["over"])
@@ -192,7 +199,8 @@ class Follower:
             begin = place.columns if same else 0
             content["trial"] = json.dumps(drawn)
             columns = drawn_columns(state.columns[begin:])
-            content["columns"] = f'{{"begin": {begin}, "columns": {columns}}}'
+            of_one = "null" if alone is None else drawn_columns(alone[begin:])
+            content["columns"] = f'{{"begin": {begin}, "columns": {columns}, "alone": {of_one}}}'
         if after == place:
             return None
         entries = ", ".join(f'"{name}": {value}' for name, value in content.items())

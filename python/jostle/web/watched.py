@@ -1,12 +1,14 @@
 """A trial that somebody watches: what is known of it, as it is drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from jostle.analysis.trials.marks import of_lost
 from jostle.errors import NotARun
-from jostle.live.followed import FollowedTrial, TrialPlace
+from jostle.live.column import Column
+from jostle.live.followed import MAX_AT_ONCE, FollowedTrial, TrialPlace
+from jostle.live.one_request import FollowedRequest, RequestKey
 from jostle.live.state import TrialState
 from jostle.live.trial import RunningTrial
 from jostle.record import RunRecord, TrialRecord
@@ -23,6 +25,7 @@ class WatchedTrial:
 
     def __init__(self, run: RunRecord, trial: FollowedTrial) -> None:
         self._run, self._trial = run, trial
+        self._requests: dict[RequestKey, FollowedRequest] = {}
         self._over = False
         self.damage = ""
         """Why no more can be said of it."""
@@ -32,19 +35,31 @@ class WatchedTrial:
     @property
     def behind(self) -> bool:
         """Whether there is more to be read at once."""
-        return self._trial.behind
+        return not self.damage and (self._trial.behind or any(map(self._is_behind, self._requests)))
+
+    def _is_behind(self, request: RequestKey) -> bool:
+        return self._requests[request].intervals < self._trial.intervals
+
+    def alone(self, request: RequestKey) -> Sequence[Column] | None:
+        """The columns of a request by itself; None if they are not known as far as those of all."""
+        if request not in self._requests or self._is_behind(request):
+            return None
+        return self._requests[request].columns()
 
     @property
     def running(self) -> RunningTrial | None:
         """What is known of it; None before the first interval, or if it cannot be read."""
         return None if self.known is None else self._trial.running
 
-    def read(self, place: TrialPlace) -> bool:
-        """Whether there was anything new. `place`: what the journal says of it."""
+    def read(self, place: TrialPlace, requests: Collection[RequestKey]) -> bool:
+        """Whether there was anything new. `place`: what the journal says of it. `requests`: those that
+        somebody wants alone; others are forgotten.
+        """
         if self.damage:
             return False
         try:
             new = self._read(place)
+            new |= self._read_requests(requests)
         except NotARun as error:
             self.damage = error.message
             return True
@@ -68,6 +83,15 @@ class WatchedTrial:
         marks = as_marks(sorted({*state.marks, *of_lost(place.lost)}, key=lambda mark: mark.at_s))
         self.known = state, {"number": place.number, "load": load, "marks": marks, **drawn}
         return True
+
+    def _read_requests(self, wanted: Collection[RequestKey]) -> bool:
+        for key in self._requests.keys() - set(wanted):
+            del self._requests[key]
+        before = [request.intervals for request in self._requests.values()]
+        for key in wanted:
+            request = self._requests.setdefault(key, FollowedRequest(self._trial.folder, key))
+            request.read(self._trial.intervals, MAX_AT_ONCE)
+        return before != [request.intervals for request in self._requests.values()]
 
     @cached_property
     def _limits(self) -> Sequence[Mapping[str, Any]]:

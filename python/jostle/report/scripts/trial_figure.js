@@ -35,7 +35,8 @@ export class TrialFigure {
   }
 
   /** `trial`: its columns as recorded, `end` of the axis in µs, what was `offered`, `overloaded`, its `limits` and `marks`,
-   * names of outcomes in `labels`; `whole`: times of the whole trial, if they are known better than from its columns.
+   * names of outcomes in `labels`; `whole`: times of the whole trial, if they are known better than from its columns;
+   * `alone`: whether it is one request of several, of which nobody knows what is due.
    * A range that was chosen stays where it is. */
   show(trial) {
     this.trial = trial;
@@ -78,14 +79,14 @@ export class TrialFigure {
     const times = ["p50", "p99", "max"].filter((name) => found.times[name].value !== null);
     const said = times.map((name) => `${TIMES[name]} ${text(found.times[name])}`);
     const ok = found.outcomes.ok ?? 0;
-    const waiting = found.unanswered ? `; at most ${count(found.unanswered)} due and not answered` : "";
+    const waiting = found.unanswered && !this.trial.alone ? `; at most ${count(found.unanswered)} due and not answered` : "";
     return `${where}, ${count(ok)} requests were answered${said.length ? `: ${said.join(", ")}` : ""}; `
       + `${share(found.failed)} failed${waiting}.`;
   }
 
   rows(here, whole) {
     const row = (name, figure) => [name, figure(here), figure(whole)];
-    const { labels, offered, limits } = this.trial;
+    const { alone, labels, offered, limits } = this.trial;
     return [
       ...(offered ? [row("offered", (found) => rate(found.offered))] : []),
       row("answered", (found) => rate(found.answered)),
@@ -93,7 +94,7 @@ export class TrialFigure {
       row("failed", (found) => share(found.failed)),
       ...Object.keys(whole.outcomes).map((kind) =>
         row(labels[kind] ?? kind, (found) => count(found.outcomes[kind] ?? 0))),
-      row("due, not answered (most)", (found) => count(found.unanswered)),
+      ...(alone ? [] : [row("due, not answered (most)", (found) => count(found.unanswered))]),
       ...(whole.late === null ? [] : [row("generator late (p99)", (found) => found.late === null ? MISSING : duration(found.late))]),
       ...limits.map((limit) => row(limit.text, (found) => judged(limit, found))),
     ];

@@ -14,10 +14,12 @@ import { count, duration, rate } from "./units.js";
 
 const run = `/runs/${encodeURIComponent(document.getElementById("where").dataset.run)}`;
 
-const live = { run: null, trial: null, columns: [], range: null };
+const live = { run: null, trial: null, columns: [], range: null, watched: null, request: null, alone: null };
 
 const map = new TrialFigure(document.getElementById("map"), (chosen) => choose(chosen));
 map.said.removeAttribute("role"); // it changes twice a second
+const alone = element("p", { id: "alone", hidden: true }, element("span"), element("button", { type: "button", onclick: () => only(null) }, "All requests"));
+map.canvas.before(alone);
 document.querySelector(".side").append(map.table.closest(".scroll"));
 
 // The line under the pointer goes through all pictures.
@@ -146,8 +148,9 @@ function told(message) {
       live.range = map.range = null;
       showTrials(live.run, message.trial.number, watch);
     }
-    const { begin, columns } = message.columns;
+    const { begin, columns, alone } = message.columns;
     live.columns = [...live.columns.slice(0, begin), ...columns];
+    live.alone = alone && [...(live.alone ?? []).slice(0, begin), ...alone];
     show();
   }
   showState(live);
@@ -160,11 +163,26 @@ function show() {
   document.getElementById("live").hidden = false;
   const end = Math.max(trial.planned_s ?? 0, trial.over_s);
   map.range = range && inColumns(range);
-  map.show({ columns, end: end * 1e6, limits: trial.limits, marks: trial.marks, offered: trial.rates.offered !== null, overloaded: trial.overloaded, labels: trial.labels, whole: trial.whole });
+  const shown = { end: end * 1e6, marks: trial.marks, overloaded: trial.overloaded, labels: trial.labels };
+  if (live.alone) map.show({ ...shown, columns: live.alone, limits: [], alone: true });
+  else map.show({ ...shown, columns, limits: trial.limits, offered: trial.rates.offered !== null, whole: trial.whole });
+  alone.hidden = !live.alone;
+  alone.firstChild.textContent = `Only ${nameOf(live.request)}. `;
   for (const { chart, of } of charts) chart.show(of.data(columns, trial), end, of.sentence(trial), trial.marks);
   showVerdict(trial);
   showFigures(trial);
-  showTables(document.getElementById("parts"), trial.parts);
+  showTables(document.getElementById("parts"), trial.parts, { chosen: live.alone && live.request, choose: only });
+}
+
+function nameOf(request) {
+  const tables = live.trial.parts.filter(({ keys }) => keys?.includes(request));
+  return tables.map(({ keys, rows }) => rows[keys.indexOf(request)][0]).join();
+}
+
+// The heat map of one request, by its key; null for that of all. The same one again: of all.
+function only(request) {
+  live.request = request === live.request ? null : request;
+  subscribe();
 }
 
 // A range stays where it is in time when columns are merged.
@@ -177,10 +195,14 @@ function inColumns([from, to]) {
 let end = () => {};
 
 function watch(number) {
+  Object.assign(live, { trial: null, columns: [], range: null, watched: number, request: null, alone: null });
+  subscribe();
+}
+
+function subscribe() {
   end();
-  Object.assign(live, { trial: null, columns: [], range: null });
-  const address = number === null ? `${run}/events` : `${run}/events?trial=${number}`;
-  end = follow(address, told, (what) => showState(live, what));
+  const wanted = Object.entries({ trial: live.watched, request: live.request }).filter(([, value]) => value !== null);
+  end = follow(`${run}/events?${new URLSearchParams(wanted)}`, told, (what) => showState(live, what));
 }
 
 // Whether nothing more will come, so that the connection is given back.
