@@ -19,8 +19,8 @@ Slow = Callable[[int, float, random.Random], bool]
 
 @dataclass
 class Asked:
-    """A route: requests per second, what each computes and what it waits for, in seconds. `slow`: which of
-    them take `slow_s` more, `blocking` all others or not.
+    """A route: requests per second, what each computes and what it waits for after that, in seconds. `slow`:
+    which of them take `slow_s` more, `blocking` all others or not, `after` they have waited or before.
     """
 
     rate: float
@@ -29,6 +29,7 @@ class Asked:
     slow: Slow | None = None
     slow_s: float = 0.080
     blocking: bool = True
+    after: bool = False
 
 
 @dataclass
@@ -55,18 +56,20 @@ class Loop:
         still = sorted([*self.pauses, *noise])
         free, place, rows = 0.0, 0, []
         numbers = dict.fromkeys(self.routes, 0)
-        due: list[tuple[float, str, float | None]] = [(at, name, None) for at, name in arrivals]
+        due: list[tuple[float, str, float | None, float]] = [(at, name, None, 0.0) for at, name in arrivals]
         heapq.heapify(due)
         while due:
-            at, name, sent = heapq.heappop(due)
+            at, name, sent, computes = heapq.heappop(due)
             asked, number = self.routes[name], numbers[name]
-            computes, waits = WAKING_S, 0.0
+            waits, then = 0.0, WAKING_S
             if sent is None:
                 numbers[name] += 1
                 slow = asked.slow is not None and asked.slow(number, at, rng)
                 computes = asked.computes_s * math.exp(rng.gauss(0, 0.05))
                 waits = asked.waits_s * math.exp(rng.gauss(0, 0.02))
-                if slow and asked.blocking:
+                if slow and asked.blocking and asked.after:
+                    then += asked.slow_s
+                elif slow and asked.blocking:
                     computes += asked.slow_s
                 elif slow:
                     waits += asked.slow_s
@@ -77,7 +80,7 @@ class Loop:
                 place += 1
             free = begin + computes
             if waits:
-                heapq.heappush(due, (free + waits, name, at))
+                heapq.heappush(due, (free + waits, name, at, then))
             else:
                 rows.append((name, len(rows) % 4, at if sent is None else sent, free + 0.0002))
         return Requests.of(rows)

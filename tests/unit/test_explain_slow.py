@@ -77,6 +77,18 @@ def test_one_in_twenty_or_fifty_that_blocks_is_found(share: float, times: float,
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("waits_s", [0.005, 0.030])
+def test_what_blocks_may_wait_for_something_else_before_or_after(
+    waits_s: float, after: bool, seed: int
+) -> None:
+    blocks = Asked(6, 0.0006, waits_s, slow=by_chance(0.05), slow_s=0.05, after=after)
+    one = only(rare(asked(Loop(routes(report=blocks), noise_per_s=0.3, seed=seed)))[0])
+    assert one.route == "/report"
+    assert one.others_wait is True
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_slow_requests_that_wait_let_nobody_wait(seed: int) -> None:
     one = only(rare(asked(Loop(routes(report=report(0.05, blocking=False)), seed=seed)))[0])
     assert one.others_wait is False

@@ -83,7 +83,7 @@ def _finding(one: Rare) -> Finding:
         f"{with_range(one.slow_s)} (median), the others {amount(one.usual_s, 's')}; sent at "
         + ", ".join(f"{at:.2f}" for at in one.times_s[:12])
         + (f" s and {len(one.times_s) - 12} more times." if len(one.times_s) > 12 else " s."),
-        f"Of {plural(one.met, 'other request')} sent meanwhile, {one.waited} were answered no sooner."
+        f"Of {plural(one.met, 'other request')} sent meanwhile, {one.waited} waited for its end."
         if one.met
         else "No other request was sent meanwhile.",
     ]

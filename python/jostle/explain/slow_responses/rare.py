@@ -92,6 +92,15 @@ class Rare:
         return (self.share.value or 0.0) * self.longer_s
 
 
+def _beside(own: Sequence[Stall]) -> tuple[int, int]:
+    """How many others were sent meanwhile, and how many of them waited, if the route stalls where most would
+    have."""
+    met, waited = np.sum([one.met for one in own], axis=0), np.sum([one.waited for one in own], axis=0)
+    enough = met >= min(MIN_MET, met.max())
+    place = int(np.argmax(np.where(enough, waited / np.maximum(met, 1), -1.0)))
+    return int(met[place]), int(waited[place])
+
+
 def _others_wait(met: int, waited: int) -> bool | None:
     if met < MIN_MET or FREE < waited / met < WAITED:
         return None
@@ -185,7 +194,7 @@ def _slow(requests: Requests, route: int, own: Sequence[Stall]) -> Ints:
     """Which requests of the route are slow: those that met a stall first, and, if others do not wait
     meanwhile, all that took as long.
     """
-    if _others_wait(sum(one.met for one in own), sum(one.waited for one in own)) is not False:
+    if _others_wait(*_beside(own)) is not False:
         return np.array([one.first for one in own])
     longer_s = requests.took_s - requests.usual_s()[route]
     enough = (requests.route == route) & (longer_s >= _middle_s(own) / 2)
@@ -209,8 +218,7 @@ def _rare(requests: Requests, route: int, own: Sequence[Stall]) -> Rare:
         Estimate(len(places) / n, low, high, "share", n=n),
         quantile_estimate(from_values(requests.took_s[places].tolist()), 0.5),
         float(np.median(requests.took_s[rows])),
-        sum(one.met for one in own),
-        sum(one.waited for one in own),
+        *_beside(own),
         times,
         nth,
         of_all,

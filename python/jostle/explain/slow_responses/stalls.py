@@ -37,7 +37,14 @@ this long before it at most, as ends are read in any order.
 
 
 MOST = 0.7
-"""Which share of its lateness a request explains that was sent while the late one waited."""
+"""Which share of its lateness a request explains that was sent while the late one waited; and by which share
+of what a stall has left others must be late that wait for its end.
+"""
+
+PLACES = np.linspace(0.0, 1.0, 21)
+"""Where a request may stall: after which shares of its usual time. A handler may block at once and then wait
+for something else, or the other way round.
+"""
 
 
 @dataclass(frozen=True)
@@ -86,15 +93,15 @@ class Requests:
 @dataclass(frozen=True)
 class Stall:
     """`first`: the request that met it first, as an index. `begin_s`: when that was sent; `length_s`: how
-    much longer than usual it took. `met`: how many others were sent meanwhile that would have ended sooner;
-    `waited`: how many of these did not.
+    much longer than usual it took. For each of `PLACES` where it may have stalled, `met`: how many others
+    were sent meanwhile that would have ended sooner; `waited`: how many of these did not.
     """
 
     first: int
     begin_s: float
     length_s: float
-    met: int
-    waited: int
+    met: Ints
+    waited: Ints
 
 
 def late_from_s(requests: Requests, route: int) -> float:
@@ -158,12 +165,15 @@ def stalls(requests: Requests) -> list[Stall]:
 
 def _stall(requests: Requests, first: int, usual_s: Floats) -> Stall:
     sent, end = float(requests.sent_s[first]), float(requests.end_s[first])
-    last = int(np.searchsorted(requests.sent_s, end))
-    others = np.arange(first + 1, last)
-    sooner = requests.sent_s[others] + usual_s[requests.route[others]] < end - BEFORE_S
-    met = others[sooner]
-    waited = int(np.count_nonzero(requests.end_s[met] >= end - BEFORE_S))
-    return Stall(first, sent, end - sent - float(usual_s[requests.route[first]]), len(met), waited)
+    before_s = float(usual_s[requests.route[first]])
+    length_s = end - sent - before_s
+    others = np.arange(first + 1, int(np.searchsorted(requests.sent_s, end)))
+    usual = usual_s[requests.route[others]]
+    begins_s = (sent + PLACES * before_s)[:, np.newaxis]
+    left_s = begins_s + length_s - requests.sent_s[others] - usual
+    met = (requests.sent_s[others] >= begins_s) & (left_s > BEFORE_S)
+    waited = met & (requests.took_s[others] - usual >= MOST * left_s)
+    return Stall(first, sent, length_s, met.sum(axis=1), waited.sum(axis=1))
 
 
 def periodic(those: Sequence[Stall], span_s: float) -> list[tuple[Period, list[Stall]]]:
