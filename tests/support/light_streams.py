@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from jostle.explain.slow_responses.stalls import Requests
+from jostle.explain.slow_responses.requests import Requests
 
 WAKING_S = 0.0001
 """What a request computes that has waited."""
@@ -19,13 +19,15 @@ Slow = Callable[[int, float, random.Random], bool]
 
 @dataclass
 class Asked:
-    """A route: requests per second, what each computes and what it waits for after that, in seconds. `slow`:
-    which of them take `slow_s` more, `blocking` all others or not, `after` they have waited or before.
+    """A route: requests per second, what each computes, what it waits for after that, and what it computes
+    then, in seconds. `slow`: which of them take `slow_s` more, `blocking` all others or not, `after` they
+    have waited or before.
     """
 
     rate: float
     computes_s: float
     waits_s: float = 0.0
+    then_s: float = WAKING_S
     slow: Slow | None = None
     slow_s: float = 0.080
     blocking: bool = True
@@ -61,7 +63,7 @@ class Loop:
         while due:
             at, name, sent, computes = heapq.heappop(due)
             asked, number = self.routes[name], numbers[name]
-            waits, then = 0.0, WAKING_S
+            waits, then = 0.0, asked.then_s
             if sent is None:
                 numbers[name] += 1
                 slow = asked.slow is not None and asked.slow(number, at, rng)

@@ -42,7 +42,7 @@ from jostle.explain.server.observe import Usage
 from jostle.explain.server.routes import MAX_S, contract_routes
 from jostle.explain.server.target import Route, check, intermediary
 from jostle.explain.session import Baseline, Session
-from jostle.explain.slow_responses.stalls import Requests
+from jostle.explain.slow_responses.requests import Requests
 from jostle.host.halts import Halt
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.record.outcomes import Outcome

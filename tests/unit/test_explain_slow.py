@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic
 from jostle.explain.probes.pauses import pauses
 from jostle.explain.probes.rare import rare_responses, says
@@ -12,7 +13,8 @@ from jostle.explain.slow_responses.common import every_nth, in_common
 from jostle.explain.slow_responses.in_flight import beside_one
 from jostle.explain.slow_responses.machine import but_for, pressure_besides
 from jostle.explain.slow_responses.rare import Rare, rare
-from jostle.explain.slow_responses.stalls import Requests, are_late, held_up, stalls
+from jostle.explain.slow_responses.requests import Requests, are_late
+from jostle.explain.slow_responses.stalls import held_up, stalls
 from jostle.host.halts import Halt
 from support.light_streams import Asked, Loop, by_chance, cron, every
 
@@ -225,6 +227,32 @@ def test_who_waits_for_a_single_request_is_seen_in_the_stream() -> None:
     assert "/hello" in export.others
     assert orders.waits is False
     assert (export.share.low or 0) > 0.9
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("export", "begin", "end"),
+    [
+        (Asked(1.5, 0.060, 0.040), 0.0, 0.6),
+        (Asked(1.5, 0.0005, 0.040, then_s=0.060), 0.4, 1.0),
+        (Asked(1.5, 0.030, 0.040, then_s=0.00005), 0.0, 0.43),
+    ],
+)
+def test_a_request_may_hold_up_others_for_a_part_of_its_time(
+    export: Asked, begin: float, end: float, seed: int
+) -> None:
+    requests = asked(Loop({**routes(), "/export": export}, noise_per_s=0.3, seed=seed))
+    beside = beside_one(requests, "/export")
+    assert beside.waits is True
+    assert (beside.begin, beside.end) == (pytest.approx(begin, abs=0.1), pytest.approx(end, abs=0.1))
+    takes = export.computes_s + export.waits_s + export.then_s
+    held = beside.held_s(Estimate(takes))
+    assert held.low is not None
+    assert held.high is not None
+    assert held.low <= (end - begin) * takes <= held.high
+    found, left = rare(requests)
+    assert found == [], "what waits for it is no rare slow response"
+    assert [one for one in pauses(requests, left, 0.0) if one.hurts_s] == []
 
 
 def test_a_request_behind_one_that_always_takes_long_is_no_stall() -> None:

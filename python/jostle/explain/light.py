@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from jostle.explain.results import StreamPoint
 from jostle.explain.send import Response, Stream
 from jostle.explain.session import Baseline, Session
-from jostle.explain.slow_responses.stalls import Requests
+from jostle.explain.slow_responses.requests import Requests
 from jostle.host.halts import Halt
 from jostle.host.pressure import pressure_s
 

@@ -24,7 +24,7 @@ from jostle.explain.slow_responses.common import Common, in_common
 from jostle.explain.slow_responses.in_flight import beside_one
 from jostle.explain.slow_responses.periods import periods
 from jostle.explain.slow_responses.rare import rare
-from jostle.explain.slow_responses.stalls import Requests
+from jostle.explain.slow_responses.requests import Requests
 from jostle.formatting import amount, listed, percent, plural, with_range
 from jostle.record import RunRecord
 from jostle.record.outcomes import Outcome
@@ -162,14 +162,16 @@ def _from_rows(requests: Requests, sizes: Floats) -> Iterator[Finding]:
     for name in requests.names:
         beside = beside_one(requests, name)
         usual = float(np.median(requests.took_s[requests.route == requests.names.index(name)]))
-        if beside.waits and felt_s(usual):
+        held = beside.held_s(Estimate(usual))
+        if beside.waits and felt_s(held.value or 0.0):
+            when = f"{amount(usual, 's')}" if beside.whole else f"{with_range(held)} of {amount(usual, 's')}"
             yield decided_finding(
                 Topic.BLOCKING,
-                f"While {name} is being answered, for {amount(usual, 's')}, others wait: "
+                f"While {name} is being answered, for {when}, others wait: "
                 f"{percent(beside.share.value)} of those that were sent meanwhile ended no sooner.",
                 [f"{beside.waited} of {plural(beside.met, 'request')}."],
-                {"held up": Estimate(usual), "share": beside.share},
-                hurts_s=usual,
+                {"held up": held, "share": beside.share},
+                hurts_s=held.value or 0.0,
             )
 
 

@@ -18,7 +18,7 @@ from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
 from jostle.explain.send import Due, LightStream, Response, Sender, as_burst, median_service_s
 from jostle.explain.server.limits import Budget, Limits
 from jostle.explain.server.target import Route, Target
-from jostle.explain.slow_responses.stalls import Requests
+from jostle.explain.slow_responses.requests import Requests
 from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
 from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED

@@ -22,7 +22,7 @@ from jostle.explain.send import MAX_EXCESS, BackgroundLoad, Due, Response
 from jostle.explain.session import Baseline, Session
 from jostle.explain.slow_responses.in_flight import Beside, beside_one
 from jostle.explain.words import count
-from jostle.formatting import amount, listed, plural, with_range
+from jostle.formatting import amount, listed, percent, plural, with_range
 
 __all__ = ["SHORTER", "blocking", "judge", "measure", "verdict"]
 
@@ -226,9 +226,12 @@ def _beside_one(session: Session, longer: Sequence[Baseline]) -> list[Beside]:
 
 def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequence[str]) -> Finding:
     worst, *further = single
-    held = session.service(worst.route)
+    takes = session.service(worst.route)
+    held = worst.held_s(takes)
     computes = session.alone[worst.route].cpu_share
     why = " while it computes" if computes is not None and computes >= COMPUTES else ""
+    if not worst.whole:
+        why = f" of its {amount(takes.value, 's')}"
     text = f"{worst.route} holds up everything else for {with_range(held)}{why}"
     in_a_slice = _may_give_way(session, worst.route) and session.alone[worst.route].demand_s <= SLICE_S
     text += "." if in_a_slice else ": one thread serves all routes."
@@ -236,8 +239,8 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
         also = listed([f"{one.route} ({amount(session.alone[one.route].demand_s, 's')})" for one in further])
         text += f" So does {also}." if len(further) == 1 else f" So do {also}."
     lines = [
-        f"Of {plural(one.met, 'request')} that were sent while one for {one.route} was being answered, "
-        f"{one.waited} were answered no sooner than that."
+        f"Of {plural(one.met, 'request')} that were sent {_while(one)}, {one.waited} were answered no sooner "
+        "than that."
         for one in single
     ]
     return decided_finding(
@@ -248,6 +251,13 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
         hurts_s=felt_s(held.value or 0.0),
         cure="Move such work to another thread or process, or cut it into short pieces.",
     )
+
+
+def _while(one: Beside) -> str:
+    """When others were sent that may have waited."""
+    if one.whole:
+        return f"while one for {one.route} was being answered"
+    return f"between {percent(one.begin)} and {percent(one.end)} of the time of one for {one.route}"
 
 
 def _by_several(session: Session, evidence: Sequence[str]) -> Finding:

@@ -13,7 +13,8 @@ from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
 from jostle.explain.slow_responses.periods import Period, is_rest_of
-from jostle.explain.slow_responses.stalls import LONGER_S, Requests, Stall, periodic
+from jostle.explain.slow_responses.requests import LONGER_S, Requests
+from jostle.explain.slow_responses.stalls import Stall, periodic
 from jostle.formatting import amount, listed, percent, plural, with_range
 from jostle.host.halts import Halt
 

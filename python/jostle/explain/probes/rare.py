@@ -8,7 +8,7 @@ from jostle.analysis.results import Estimate
 from jostle.explain.finding import MIN_FELT_S, Finding, Topic, cannot_tell, decided_finding, felt_s
 from jostle.explain.reason import Reason
 from jostle.explain.slow_responses.rare import Rare
-from jostle.explain.slow_responses.stalls import Requests
+from jostle.explain.slow_responses.requests import Requests
 from jostle.explain.words import one_in, span
 from jostle.formatting import amount, listed, percent, plural, with_range
 

@@ -13,7 +13,7 @@ import numpy as np
 from jostle.analysis.stats.binomial import log_at_least, log_ways
 from jostle.analysis.stats.proportion import share_interval
 from jostle.analysis.stats.sample import Bools, Floats, Ints
-from jostle.explain.slow_responses.stalls import Requests
+from jostle.explain.slow_responses.requests import Requests
 from jostle.formatting import amount, percent
 
 __all__ = ["Common", "every_nth", "in_common"]

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from jostle.explain.slow_responses.stalls import Requests, Stall, stalls
+from jostle.explain.slow_responses.requests import Requests
+from jostle.explain.slow_responses.stalls import Stall, stalls
 from jostle.host.halts import Halt
 
 __all__ = ["but_for", "pressure_besides"]

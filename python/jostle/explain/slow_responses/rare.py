@@ -20,14 +20,8 @@ from jostle.analysis.stats.sample import Bools, Ints, from_values
 from jostle.explain.slow_responses.common import Common, every_nth, in_common
 from jostle.explain.slow_responses.machine import but_for
 from jostle.explain.slow_responses.periods import Period, periods
-from jostle.explain.slow_responses.stalls import (
-    Requests,
-    Stall,
-    late_from_s,
-    periodic,
-    slow_by_themselves,
-    stalls,
-)
+from jostle.explain.slow_responses.requests import Requests, late_from_s
+from jostle.explain.slow_responses.stalls import Stall, periodic, slow_by_themselves, stalls
 from jostle.host.halts import Halt
 
 __all__ = ["Rare", "rare"]

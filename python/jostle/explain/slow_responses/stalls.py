@@ -1,9 +1,9 @@
 """Which responses were late, and what made them late: a request that takes long whenever it is asked for, one
 that took long this once and let others wait, or the whole server, which stood still.
 
-Only times are known. A late request that ended when another one did, which had been sent before it or while
-it waited for something else, waited for that one. What is left is grouped into stalls: late requests that
-overlap wait for the same thing, and the one that was sent first met it first.
+Only times are known. A late request that ended when another one let others go on, which had been sent before
+it or while it waited for something else, waited for that one. What is left is grouped into stalls: late
+requests that overlap wait for the same thing, and the one that was sent first met it first.
 """
 
 from collections.abc import Sequence
@@ -12,29 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle.analysis.stats.sample import Bools, Floats, Ints
+from jostle.explain.slow_responses.in_flight import beside_one
 from jostle.explain.slow_responses.periods import Period, periods
+from jostle.explain.slow_responses.requests import BEFORE_S, Requests, are_late
 
-__all__ = [
-    "Requests",
-    "Stall",
-    "are_late",
-    "held_up",
-    "late_from_s",
-    "periodic",
-    "slow_by_themselves",
-    "stalls",
-]
+__all__ = ["Stall", "held_up", "periodic", "slow_by_themselves", "stalls"]
 
-SPREADS, TIMES, LONGER_S = 8.0, 1.5, 0.005
-"""A request is late if it takes longer than the median of its route by so many robust standard deviations, by
-this factor, and by this time.
-"""
-
-AFTER_S, BEFORE_S = 0.003, 0.002
-"""A request that waited for another one ends this long after it at most, besides twice its usual time, and
-this long before it at most, as ends are read in any order.
-"""
-
+AFTER_S = 0.003
+"""A request that waited for another one ends this long after it at most, besides twice its usual time."""
 
 MOST = 0.7
 """Which share of its lateness a request explains that was sent while the late one waited; and by which share
@@ -45,49 +30,6 @@ PLACES = np.linspace(0.0, 1.0, 21)
 """Where a request may stall: after which shares of its usual time. A handler may block at once and then wait
 for something else, or the other way round.
 """
-
-
-@dataclass(frozen=True)
-class Requests:
-    """Requests that were answered, as columns, in the order in which they were sent. Times are in seconds.
-
-    `names`: of the routes; `route`: an index into them. `connection`: which connection of the client it was.
-    """
-
-    names: tuple[str, ...]
-    route: Ints
-    connection: Ints
-    sent_s: Floats
-    end_s: Floats
-
-    @classmethod
-    def of(cls, rows: Sequence[tuple[str, int, float, float]]) -> "Requests":
-        """From (route, connection, sent, end)."""
-        ordered = sorted(rows, key=lambda row: row[2])
-        names = tuple(dict.fromkeys(row[0] for row in ordered))
-        return cls(
-            names,
-            np.array([names.index(row[0]) for row in ordered], dtype=np.int64),
-            np.array([row[1] for row in ordered], dtype=np.int64),
-            np.array([row[2] for row in ordered]),
-            np.array([row[3] for row in ordered]),
-        )
-
-    def __len__(self) -> int:
-        return len(self.sent_s)
-
-    @property
-    def took_s(self) -> Floats:
-        return self.end_s - self.sent_s
-
-    @property
-    def span_s(self) -> float:
-        return float(self.end_s.max() - self.sent_s[0]) if len(self) else 0.0
-
-    def usual_s(self) -> Floats:
-        """For each route the median of its times."""
-        took = self.took_s
-        return np.array([float(np.median(took[self.route == place])) for place in range(len(self.names))])
 
 
 @dataclass(frozen=True)
@@ -102,21 +44,6 @@ class Stall:
     length_s: float
     met: Ints
     waited: Ints
-
-
-def late_from_s(requests: Requests, route: int) -> float:
-    """A request for the route is late if it takes longer than this."""
-    took = requests.took_s[requests.route == route]
-    middle = float(np.median(took))
-    spread = 1.4826 * float(np.median(np.abs(took - middle)))
-    return max(middle + SPREADS * spread, TIMES * middle, middle + LONGER_S)
-
-
-def are_late(requests: Requests) -> Bools:
-    """Which requests took much longer than others of their route."""
-    limits = np.array([late_from_s(requests, route) for route in range(len(requests.names))])
-    is_late: Bools = requests.took_s > limits[requests.route] if len(requests) else np.zeros(0, dtype=bool)
-    return is_late
 
 
 def held_up(requests: Requests, is_late: Bools) -> Ints:
@@ -140,6 +67,26 @@ def held_up(requests: Requests, is_late: Bools) -> Ints:
         held &= (others < place) | (took[others] >= MOST * (end - sent - usual_s))
         if held.any():
             blocker[place] = others[held][np.argmax(took[others[held]])]
+    return np.where(blocker >= 0, blocker, _held_up_in_part(requests, is_late))
+
+
+def _held_up_in_part(requests: Requests, is_late: Bools) -> Ints:
+    """The same for those that waited for requests which hold up others for a part of their time only: when
+    they let others go on is not seen, but how long they hold them up together.
+    """
+    blocker = np.full(len(requests), -1, dtype=np.int64)
+    found = [beside_one(requests, name) for name in requests.names]
+    part = np.array([one.end - one.begin if one.waits and not one.whole else 0.0 for one in found])
+    usual, took = requests.usual_s(), requests.took_s
+    holds_s = (part * usual)[requests.route]
+    longest = float(took.max(initial=0.0))
+    for place in np.flatnonzero(is_late) if part.any() else ():
+        sent, end = requests.sent_s[place], requests.end_s[place]
+        first, last = np.searchsorted(requests.sent_s, (sent - longest, end))
+        others = np.setdiff1d(np.arange(first, last), place)
+        held_s = np.where(requests.end_s[others] > sent, holds_s[others], 0.0)
+        if held_s.sum() >= MOST * (took[place] - usual[requests.route[place]]):
+            blocker[place] = others[np.argmax(held_s)]
     return blocker
 
 
