@@ -287,6 +287,21 @@ def test_who_gives_way_after_a_slice_holds_up_nobody() -> None:
     assert finding.says.startswith("/slow holds up everything else for 9.00 ms while it computes.")
 
 
+def test_who_holds_up_others_for_a_part_of_its_time_is_told_with_that_part() -> None:
+    session = beside_clients(1, 0.010, 0.010, 0.001)
+    rows = [(FAST.name, 0, at / 10, at / 10 + 0.001) for at in range(100)]
+    rows += [(SLOW.name, 1, at + 0.04, at + 0.08) for at in range(10)]
+    rows += [(FAST.name, 2, at + 0.045, at + 0.0641) for at in range(10)]
+    rows += [(FAST.name, 2, at + 0.07, at + 0.071) for at in range(10)]
+    session.requests = Requests.of(rows)
+    judge(session)
+    (finding,) = blocking(session)
+    assert finding.says.startswith(
+        "/slow holds up everything else for 23.1 ms (21.1 to 25.1) of its 40.0 ms: "
+    )
+    assert "sent between 0 % and 57.7 % of the time of one for /slow" in finding.evidence[0]
+
+
 def test_beside_a_route_that_blocks_now_and_then_it_is_not_said_that_nobody_waits() -> None:
     session = beside_clients(4, 0.001, 0.0012, 0.0002)
     session.rare_blockers = (SLOW.name,)
