@@ -28,7 +28,7 @@ from jostle.explain.probes.gone import PATIENCE, gone
 from jostle.explain.probes.gone import verdict as verdict_of_gone
 from jostle.explain.probes.keep_alive import between
 from jostle.explain.probes.overload import queue_limit, recovery
-from jostle.explain.probes.parallelism import unlike
+from jostle.explain.probes.parallelism import fits, unlike
 from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.slots import decide, send_bursts, slots
@@ -132,6 +132,15 @@ def test_bursts_that_differ_by_themselves_count_nothing() -> None:
     explanation = explained(Server(noise=0.3), *ALL_ROUTES, limits=THOROUGH)
     for topic in (Topic.DISCIPLINE, Topic.PARALLELISM):
         assert of(explanation, topic).reason is Reason.NOISY
+
+
+def test_what_holds_up_others_for_a_part_of_its_time_progresses_in_no_whole_number() -> None:
+    """Of 16 requests that compute for 60 ms and then wait for 40 the last one is answered after 1 s."""
+    assert not fits({2: [1.6], 16: [9.97]}, Range(2, 2))
+    assert fits({2: [1.0], 16: [8.1]}, Range(2, 2))
+    assert fits({5: [3.05]}, Range(2, 2)), "as workers do that serve one after another"
+    assert fits({16: [16.2]}, Range(1, 1))
+    assert fits({16: [9.97]}, Range(1, 2))
 
 
 def test_a_server_that_is_never_full_keeps_its_discipline_to_itself() -> None:

@@ -202,7 +202,7 @@ UNDECIDED: Mapping[Reason, tuple[str, str]] = {
         "warm the server up for longer: its service times changed meanwhile",
     ),
     Reason.NO_FIT: (
-        "no discipline that jostle knows responses like this",
+        "no discipline that jostle knows responds like this",
         "look at the staircase: the server does something that jostle has no model of",
     ),
     Reason.AMBIGUOUS: (

@@ -3,6 +3,7 @@
 A burst of k requests that take S each by themselves is over after S·⌈k/c⌉ if c workers serve one request
 after another, and after S·k/c if all share c cores. So k·S divided by its duration never exceeds c."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +14,7 @@ from jostle.explain.reason import Reason
 from jostle.explain.session import Session, equal_probe
 from jostle.formatting import amount, plural
 
-__all__ = ["MIN_S", "count_estimate", "how_many", "parallelism", "unfit", "unlike"]
+__all__ = ["MIN_S", "count_estimate", "fits", "how_many", "parallelism", "unfit", "unlike"]
 
 MIN_S = 0.002
 """Bursts of shorter requests would be dominated by the time that it takes to send them."""
@@ -27,6 +28,11 @@ HARDLY_LONGER = 1.25
 UNLIKE = 1.3
 """Bursts of one size whose durations differ by this factor give no count: a single request that the machine
 held up makes three workers look like two.
+"""
+
+OFF = 1.15
+"""A burst that takes longer by this factor than with so many workers is not served by that many, nor one that
+takes so much less.
 """
 
 
@@ -86,6 +92,15 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     if inference.discipline.value is None and unlike(took):
         return undecided(topic, Reason.NOISY, evidence)
     number = _common(at_once.value, inference.workers)
+    if inference.discipline.value is None and not fits(took, number):
+        return cannot_tell(
+            topic,
+            Reason.NO_FIT,
+            f"{max(took)} requests at once take {statistics.median(took[max(took)]):.1f} times as long as a "
+            "single one, which fits no whole number of them",
+            "look at the staircase: a request may hold up others for a part of its time",
+            evidence,
+        )
     noun = "request progresses" if number.low == number.high == 1 else "requests progress"
     return decided_finding(
         topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": count_estimate(number)}
@@ -99,6 +114,13 @@ def _all_at_once(took: Mapping[int, Sequence[float]]) -> int:
     return max(
         (count for count, ratios in took.items() if statistics.median(ratios) < HARDLY_LONGER), default=0
     )
+
+
+def fits(took: Mapping[int, Sequence[float]], number: Range) -> bool:
+    """Whether the largest burst took about as long as if `number` requests had progressed at once."""
+    size = max(took)
+    ratio = statistics.median(took[size])
+    return number.low != number.high or size / number.low / OFF <= ratio <= OFF * math.ceil(size / number.low)
 
 
 def _common(number: Range, workers: Range | None) -> Range:
