@@ -40,8 +40,9 @@ class Server:
     """`workers` serve one request each, to its end, in the order of arrival; with `shared`, they are cores
     that all requests share. Routes that wait hold nobody. `noise`: share by which each demand is off.
     `pools`: by route that waits, the name of the pool that it takes a slot of; `slots`: how many each pool
-    has, and `rooms`: how many requests may wait for one, any more are refused; `patience`: after how many
-    seconds they are refused while their work goes on. `rare`: by route, the share of
+    has, `holds`: for which share of its time a request holds it, from the start, and `rooms`: how many
+    requests may wait for one, any more are refused; `patience`: after how many seconds they are refused while
+    their work goes on. `rare`: by route, the share of
     its requests that take longer, and by how much.
     `sleeps_after_s`: the first request after so much idle time takes 250 ms more.
     `in_line`: requests for these routes wait for one another if they come on the same connection.
@@ -60,6 +61,7 @@ class Server:
     pauses: Sequence[tuple[float, float]] = ()
     pools: Mapping[str, str] = field(default_factory=dict)
     slots: Mapping[str, int] = field(default_factory=dict)
+    holds: Mapping[str, float] = field(default_factory=dict)
     rooms: Mapping[str, int] = field(default_factory=dict)
     patience: Mapping[str, float] = field(default_factory=dict)
     rare: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -95,8 +97,9 @@ class Server:
             at, demand = jobs[i]
             there = [end for end in there if end > at]
             if len(there) < self.slots.get(pool, 1) + self.rooms.get(pool, len(jobs)):
-                ends[i] = end = max(at, free[0]) + demand
-                heapq.heapreplace(free, end)
+                begin = max(at, free[0])
+                ends[i] = end = begin + demand
+                heapq.heapreplace(free, begin + self.holds.get(pool, 1.0) * demand)
                 there.append(end)
         if (patience := self.patience.get(pool)) is not None:
             self.left_s[pool] = max(0.0, max(free) - max(at for at, _ in jobs) - patience)

@@ -41,6 +41,10 @@ FAULTS: dict[str, tuple[Server, tuple[Route, ...]]] = {
         (HELLO, ORDERS, INVOICES),
     ),
     "a lock": (server(workers=64, pools=POOL, slots={"pool": 1}), (HELLO, ORDERS)),
+    "a lock that is held for a part of the time": (
+        server(workers=64, pools=POOL, slots={"pool": 1}, holds={"pool": 0.6}),
+        (HELLO, ORDERS),
+    ),
     "a queue that sheds": (
         server(workers=64, pools=POOL, slots={"pool": 2}, rooms={"pool": 3}),
         (HELLO, ORDERS),

@@ -309,6 +309,8 @@ def test_who_holds_up_others_for_a_part_of_its_time_is_told_with_that_part() -> 
         "/slow holds up everything else for 23.1 ms (21.1 to 25.1) of its 40.0 ms: "
     )
     assert "sent between 0 % and 57.7 % of the time of one for /slow" in finding.evidence[0]
+    session.waits_beside = {SLOW.name: "free"}
+    assert session.free_beside(SLOW.name) is False, "so its requests wait for no lock or pool of their own"
 
 
 def test_beside_a_route_that_blocks_now_and_then_it_is_not_said_that_nobody_waits() -> None:

@@ -18,6 +18,7 @@ from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
 from jostle.explain.send import Due, LightStream, Response, Sender, as_burst, median_service_s
 from jostle.explain.server.limits import Budget, Limits
 from jostle.explain.server.target import Route, Target
+from jostle.explain.slow_responses.in_flight import beside_one
 from jostle.explain.slow_responses.requests import Requests
 from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
@@ -223,6 +224,9 @@ class Session:
 
     def free_beside(self, name: str) -> bool | None:
         """Whether other routes go on while all slots of this one are taken; None if that is not known."""
+        requests = self.requests
+        if requests is not None and name in requests.names and beside_one(requests, name).waits:
+            return False
         says = self.waits_beside.get(name)
         return None if says in (None, "partly") else says == "free"
 

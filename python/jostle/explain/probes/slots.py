@@ -10,9 +10,11 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats.quantile_ci import quantile_estimate
+from jostle.analysis.stats.sample import from_values
 from jostle.explain.discipline import design
 from jostle.explain.discipline.burst import Job
 from jostle.explain.discipline.inference import Decision, Range, slots_of
@@ -46,6 +48,11 @@ MIN_PAIR_REQUESTS = 4
 
 DISTINCT = 1.2
 """A burst of both routes tells nothing if shared slots would not make it longer by this factor."""
+
+MIN_STEPS, IN_PART = 6, 0.85
+"""From so many steps of the staircase on, the wait is as long as they are, if they are shorter than this
+share of the time that a request takes by itself.
+"""
 
 UNSHARED, SHARED = 0.35, 0.65
 """Where the time of such a burst lies between what slots of their own and shared ones would make it."""
@@ -195,7 +202,7 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     exact = low == high
     many = count(low) if exact else f"{count(low)} to {count(high)}"
     nth = f"The {ORDINALS[low + 1]}" if exact and low + 1 in ORDINALS else "A further one"
-    wait = session.service(name)
+    wait = _wait(session, name, low) if exact else session.service(name)
     text = f"{name}: {many} at a time. {nth} waits {with_range(wait)}"
     figures = {"slots": count_estimate(number), "wait": wait}
     cores = session.target.cores
@@ -218,6 +225,22 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     if not sharing:
         cure = f"Above {with_range(_capacity(low, high, wait))} requests queue. {cure}"
     return decided_finding(Topic.SLOTS, text, evidence, figures, hurts_s=hurts_s, cure=cure)
+
+
+def _wait(session: Session, name: str, slots: int) -> Estimate:
+    """For how long the first one waits that finds no slot: as long as a request takes by itself, unless it
+    holds its slot for a part of that time only. Then the steps of the staircase are shorter.
+    """
+    service, steps_s = session.service(name), []
+    for burst in session.observed(equal_probe(name)):
+        ends = sorted(end for end in burst.ends if end is not None)
+        if len(ends) == len(burst.jobs):
+            lasts = ends[slots - 1 :: slots]
+            steps_s += [second - first for first, second in pairwise(lasts)]
+    if len(steps_s) < MIN_STEPS:
+        return service
+    step = quantile_estimate(from_values(steps_s), 0.5)
+    return step if (step.value or 0.0) < IN_PART * (service.value or 0.0) else service
 
 
 def _cure(slots: int) -> str:
