@@ -16,6 +16,7 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.text import one_line
 from jostle.web.access import Access, Guard
+from jostle.web.background import Background
 from jostle.web.control import Control
 from jostle.web.documents import report_page
 from jostle.web.events import EventStream, Viewers
@@ -38,6 +39,7 @@ class Web:
         """`starter`: None if no runs can be started, as beside one that is measured."""
         self._runs = runs
         self._viewers = Viewers()
+        self._background = Background()
         self._followers: dict[str, Follower] = {}
         routes = [
             Route("/", self._first),
@@ -87,7 +89,7 @@ class Web:
         folder = self._folder(request)
         follower = self._followers.get(folder.name)
         if follower is None:
-            follower = self._followers[folder.name] = Follower(folder)
+            follower = self._followers[folder.name] = Follower(folder, self._background)
         return self._viewers.stream(follower, request)
 
     async def _range(self, request: Request) -> Response:
