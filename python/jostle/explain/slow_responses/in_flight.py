@@ -3,6 +3,7 @@ that were sent meanwhile and would have ended sooner, how many did. A handler ma
 its time only: it computes at first and then waits for a database, or the other way round.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +20,8 @@ WAITS, FREE = 0.8, 0.2
 
 MIN_MET = 8
 
-MAX_LONG = 2_000
-"""Of more requests of the route, these many at equal distances are looked at."""
+MAX_PAIRS = 200_000
+"""Of a route beside whose requests more others were sent, only every so many-th request is looked at."""
 
 ROOM = 0.3
 """A request must have been sent at least this share of the time, and twice its own usual time, before others
@@ -110,10 +111,9 @@ def beside_one(requests: Requests, route: str) -> Beside:
 def _met(requests: Requests, route: str) -> _Met:
     place, usual, took = requests.names.index(route), requests.usual_s(), requests.took_s
     own = np.flatnonzero((requests.route == place) & ~are_late(requests))
-    if len(own) > MAX_LONG:
-        own = own[np.linspace(0, len(own) - 1, MAX_LONG).astype(np.int64)]
-    last = np.searchsorted(requests.sent_s, requests.end_s[own])
-    counts = np.maximum(0, last - own - 1)
+    counts = np.maximum(0, np.searchsorted(requests.sent_s, requests.end_s[own]) - own - 1)
+    every = math.ceil(counts.sum() / MAX_PAIRS) or 1
+    own, counts = own[::every], counts[::every]
     longs = np.repeat(own, counts)
     others = longs + 1 + np.arange(len(longs)) - np.repeat(counts.cumsum() - counts, counts)
     longs, others = longs[requests.route[others] != place], others[requests.route[others] != place]
