@@ -97,6 +97,22 @@ def test_slow_requests_that_wait_let_nobody_wait(seed: int) -> None:
     assert "; other requests do not wait for them." in says(one)
 
 
+@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("share", [0.005, 0.02])
+def test_a_few_that_wait_for_long_are_no_pause_of_the_server(share: float, seed: int) -> None:
+    """A dependency that does not answer: others go on meanwhile, however few those requests are."""
+    times_out = Asked(12, 0.0005, 0.012, slow=by_chance(share), slow_s=1.0, blocking=False)
+    loop = Loop({"/hello": Asked(35, 0.0003), "/price": times_out}, noise_per_s=0.3, seed=seed)
+    requests = asked(loop)
+    found, left = rare(requests)
+    (finding,) = pauses(requests, left, 0.0)
+    assert finding.hurts_s == 0, finding.says
+    if share == 0.02:
+        one = only(found)
+        assert (one.route, one.others_wait) == ("/price", False)
+        assert one.slow_s.value == pytest.approx(1.013, rel=0.02)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_twentieth_request_is_told_from_chance(seed: int) -> None:
     one = only(rare(asked(Loop(routes(report=Asked(8, 0.0064, slow=every(20))), seed=seed)))[0])

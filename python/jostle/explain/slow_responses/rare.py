@@ -31,6 +31,9 @@ CHANCE = 1e-3
 
 MIN_STALLS = 4
 
+FEW, LONG_S = 2, 0.2
+"""So few are enough if they take so much longer while others go on: that is no chance of a machine."""
+
 MIN_ALIKE_SHARE = 0.6
 """The lengths of stalls are alike if this share of them lies within a short span."""
 
@@ -116,13 +119,25 @@ def rare(
         sure = [one for one in left if not busy or one.length_s >= SURELY_S]
         own = [one for one in sure if _route(requests, one) == route]
         own = _of_one_size(own, _middle_s(own))
-        if len(own) >= MIN_STALLS and _is_cause(requests, route, own, sure, busy):
+        if _are_its_own(own) or (len(own) >= MIN_STALLS and _is_cause(requests, route, own, sure, busy)):
             own = _of_one_size([one for one in left if _route(requests, one) == route], _middle_s(own))
             one = _rare(requests, route, own)
             if one.period is None or one.others_wait is False:  # else it is the server's, whatever met it
                 found.append(one)
                 left = [stall for stall in left if stall not in own]
+    left = [one for one in left if not _went_on([one])]
     return found, sorted([*left, *regular], key=lambda one: one.begin_s)
+
+
+def _went_on(own: Sequence[Stall]) -> bool:
+    """Whether others were answered as usual meanwhile, so that nothing stood still but those requests."""
+    return _others_wait(*_beside(own)) is False
+
+
+def _are_its_own(own: Sequence[Stall]) -> bool:
+    """Whether these stalls of one route are not the server's, since others went on, and no chance either."""
+    enough = FEW if _middle_s(own) >= LONG_S else MIN_STALLS
+    return len(own) >= enough and _went_on(own)
 
 
 def _regular(requests: Requests, every: Sequence[Stall]) -> list[Stall]:
