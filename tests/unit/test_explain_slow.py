@@ -1,5 +1,6 @@
 """Slow responses of calculated servers whose truth is known: whose they are, when they come, who waits."""
 
+import random
 import re
 
 import numpy as np
@@ -95,6 +96,22 @@ def test_slow_requests_that_wait_let_nobody_wait(seed: int) -> None:
     one = only(rare(asked(Loop(routes(report=report(0.05, blocking=False)), seed=seed)))[0])
     assert one.others_wait is False
     assert "; other requests do not wait for them." in says(one)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_who_holds_a_lock_for_long_lets_only_its_own_route_wait(seed: int) -> None:
+    chance, at, free, rows = random.Random(seed), 0.0, 0.0, []
+    for number in range(1, 12 * 54):
+        at += chance.expovariate(12)
+        free = max(at, free) + (0.120 if number % 24 == 0 else 0.005)
+        rows.append(("/order", number % 4, at, free))
+    at = 0.0
+    while (at := at + chance.expovariate(35)) < 54:
+        rows.append(("/hello", 5, at, at + 0.0005))
+    one = only(rare(Requests.of(rows))[0])
+    assert (one.others_wait, one.same.wait, one.nth) == (False, True, 24)
+    assert one.slow_s.value == pytest.approx(0.120, abs=0.01)
+    assert ", and further requests for it wait meanwhile, those for other routes do not." in says(one)
 
 
 @pytest.mark.parametrize("seed", range(1, 7))

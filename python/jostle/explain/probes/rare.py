@@ -83,9 +83,8 @@ def _finding(one: Rare) -> Finding:
         f"{with_range(one.slow_s)} (median), the others {amount(one.usual_s, 's')}; sent at "
         + ", ".join(f"{at:.2f}" for at in one.times_s[:12])
         + (f" s and {len(one.times_s) - 12} more times." if len(one.times_s) > 12 else " s."),
-        f"Of {plural(one.met, 'other request')} sent meanwhile, {one.waited} waited for its end."
-        if one.met
-        else "No other request was sent meanwhile.",
+        f"Sent meanwhile: {plural(one.others.met, 'request')} for other routes, of which {one.others.waited} "
+        f"waited for its end, and {one.same.met} for {one.route}, of which {one.same.waited} did.",
     ]
     if one.common is not None:
         evidence.append(one.common.evidence)
@@ -103,6 +102,8 @@ def _cure(one: Rare) -> str:
         return f"Look for what it does every {one.nth}th time, such as a flush."
     if one.period is not None:
         return "Look for a job of that period."
+    if one.same.wait and not one.others_wait:
+        return "Look for a lock or a transaction that it holds meanwhile."
     if one.others_wait:
         return "Profile the route: now and then it computes, or blocks a thread that other requests need."
     return "Log what the route waits for: a timeout, a lookup, or one server of several that is slower."
@@ -117,11 +118,13 @@ def says(one: Rare) -> str:
     if one.nth is not None:
         how_many = f"Every {one.nth}th response of {one.route}"
     share = span(one.share.low, one.share.high, "share")
-    meanwhile = {
-        True: ", and other requests wait meanwhile",
-        False: "; other requests do not wait for them",
-        None: "",
-    }[one.others_wait]
+    if one.others_wait:
+        meanwhile = ", and other requests wait meanwhile"
+    elif one.same.wait:
+        apart = ", those for other routes do not" if one.others_wait is False else ""
+        meanwhile = f", and further requests for it wait meanwhile{apart}"
+    else:
+        meanwhile = "" if one.others_wait is None else "; other requests do not wait for them"
     text = (
         f"{how_many} ({share}) takes {with_range(one.slow_s)} instead of "
         f"{amount(one.usual_s, 's')}{meanwhile}."

@@ -55,20 +55,36 @@ second one did; fewer than so many tell nothing.
 
 
 @dataclass(frozen=True)
+class Meanwhile:
+    """Requests that were sent while others were slow: `waited` of `met` waited for their end."""
+
+    met: int
+    waited: int
+
+    @property
+    def wait(self) -> bool | None:
+        """Whether such requests do; None if some did and others did not, or too few were met."""
+        if self.met < MIN_MET or FREE < self.waited / self.met < WAITED:
+            return None
+        return self.waited >= WAITED * self.met
+
+
+@dataclass(frozen=True)
 class Rare:
     """Requests of `route` that take much longer than its others.
 
-    `share`: how many of them do; `slow_s`, `usual_s`: medians. `others_wait`: None if too few were sent
-    meanwhile; `waited` of `met` did. `nth`: every so many-th request of the route is slow, or of all requests
-    if `of_all`. `common`: what else the slow ones have in common; `times_s`: when they were sent.
+    `share`: how many of them do; `slow_s`, `usual_s`: medians. `others`: requests for other routes that were
+    sent meanwhile; `same`: those for the same one. `nth`: every so many-th request of the route is slow, or
+    of all requests if `of_all`. `common`: what else the slow ones have in common; `times_s`: when they were
+    sent.
     """
 
     route: str
     share: Estimate
     slow_s: Estimate
     usual_s: float
-    met: int
-    waited: int
+    others: Meanwhile
+    same: Meanwhile
     times_s: tuple[float, ...]
     nth: int | None = None
     of_all: bool = False
@@ -77,7 +93,8 @@ class Rare:
 
     @property
     def others_wait(self) -> bool | None:
-        return _others_wait(self.met, self.waited)
+        """Whether whatever is sent meanwhile waits; None if that is not known."""
+        return _whatever(self.others, self.same).wait
 
     @property
     def longer_s(self) -> float:
@@ -89,19 +106,24 @@ class Rare:
         return (self.share.value or 0.0) * self.longer_s
 
 
-def _beside(own: Sequence[Stall]) -> tuple[int, int]:
-    """How many others were sent meanwhile, and how many of them waited, if the route stalls where most would
-    have."""
+def _meanwhile(own: Sequence[Stall]) -> tuple[Meanwhile, Meanwhile]:
+    """What others did, requests for other routes and for the same one, if the route stalls where most of them
+    would have waited."""
     met, waited = np.sum([one.met for one in own], axis=0), np.sum([one.waited for one in own], axis=0)
+    others, same = (_best(*row) for row in zip(met, waited, strict=True))
+    return others, same
+
+
+def _best(met: Ints, waited: Ints) -> Meanwhile:
+    """Of the place where most waited, among those where enough were met."""
     enough = met >= min(MIN_MET, met.max())
     place = int(np.argmax(np.where(enough, waited / np.maximum(met, 1), -1.0)))
-    return int(met[place]), int(waited[place])
+    return Meanwhile(int(met[place]), int(waited[place]))
 
 
-def _others_wait(met: int, waited: int) -> bool | None:
-    if met < MIN_MET or FREE < waited / met < WAITED:
-        return None
-    return waited >= WAITED * met
+def _whatever(others: Meanwhile, same: Meanwhile) -> Meanwhile:
+    """Those for other routes if there are enough of them: the same one may wait for a lock of its own."""
+    return others if others.met >= MIN_MET else Meanwhile(others.met + same.met, others.waited + same.waited)
 
 
 def rare(
@@ -131,7 +153,7 @@ def rare(
 
 def _went_on(own: Sequence[Stall]) -> bool:
     """Whether others were answered as usual meanwhile, so that nothing stood still but those requests."""
-    return _others_wait(*_beside(own)) is False
+    return _whatever(*_meanwhile(own)).wait is False
 
 
 def _are_its_own(own: Sequence[Stall]) -> bool:
@@ -200,10 +222,11 @@ def _is_cause(
 
 
 def _slow(requests: Requests, route: int, own: Sequence[Stall]) -> Ints:
-    """Which requests of the route are slow: those that met a stall first, and, if others do not wait
-    meanwhile, all that took as long.
+    """Which requests of the route are slow: those that met a stall first, and, if nobody waits meanwhile, all
+    that took as long.
     """
-    if _others_wait(*_beside(own)) is not False:
+    others, same = _meanwhile(own)
+    if _whatever(others, same).wait is not False or same.wait:
         return np.array([one.first for one in own])
     longer_s = requests.took_s - requests.usual_s()[route]
     enough = (requests.route == route) & (longer_s >= _middle_s(own) / 2)
@@ -227,7 +250,7 @@ def _rare(requests: Requests, route: int, own: Sequence[Stall]) -> Rare:
         Estimate(len(places) / n, low, high, "share", n=n),
         quantile_estimate(from_values(requests.took_s[places].tolist()), 0.5),
         float(np.median(requests.took_s[rows])),
-        *_beside(own),
+        *_meanwhile(own),
         times,
         nth,
         of_all,

@@ -35,8 +35,9 @@ for something else, or the other way round.
 @dataclass(frozen=True)
 class Stall:
     """`first`: the request that met it first, as an index. `begin_s`: when that was sent; `length_s`: how
-    much longer than usual it took. For each of `PLACES` where it may have stalled, `met`: how many others
-    were sent meanwhile that would have ended sooner; `waited`: how many of these did not.
+    much longer than usual it took. Two rows, of requests for other routes and for the same one, and in them
+    for each of `PLACES` where it may have stalled, `met`: how many were sent meanwhile that would have ended
+    sooner; `waited`: how many of these did not.
     """
 
     first: int
@@ -120,7 +121,9 @@ def _stall(requests: Requests, first: int, usual_s: Floats) -> Stall:
     left_s = begins_s + length_s - requests.sent_s[others] - usual
     met = (requests.sent_s[others] >= begins_s) & (left_s > BEFORE_S)
     waited = met & (requests.took_s[others] - usual >= MOST * left_s)
-    return Stall(first, sent, length_s, met.sum(axis=1), waited.sum(axis=1))
+    same = requests.route[others] == requests.route[first]
+    rows = np.stack((~same, same)).astype(np.int64)
+    return Stall(first, sent, length_s, rows @ met.T, rows @ waited.T)
 
 
 def periodic(those: Sequence[Stall], span_s: float) -> list[tuple[Period, list[Stall]]]:
