@@ -53,6 +53,11 @@ def test_a_list_that_makes_a_query_for_each_row_is_told_by_its_parameter() -> No
     step = finding.figure("step")
     assert step is not None
     assert (step.low or 0) < 75 / 35e3 < (step.high or 0)
+    assert finding.cure == "Fetch them all with one query."
+    session.alone[many.name] = replace(session.alone[many.name], cpu_share=0.98)
+    (finding,) = by_parameter(session)
+    assert finding.says.endswith("longer for each further one of limit, for which it computes.")
+    assert finding.cure == "Do less for each, or ask for fewer at a time."
 
 
 @pytest.mark.parametrize(

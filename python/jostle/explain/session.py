@@ -224,11 +224,15 @@ class Session:
 
     def free_beside(self, name: str) -> bool | None:
         """Whether other routes go on while all slots of this one are taken; None if that is not known."""
-        requests = self.requests
-        if requests is not None and name in requests.names and beside_one(requests, name).waits:
+        if self.holds_up(name):
             return False
         says = self.waits_beside.get(name)
         return None if says in (None, "partly") else says == "free"
+
+    def holds_up(self, name: str) -> bool:
+        """Whether a single request for the route was seen to let whatever else was asked for wait."""
+        requests = self.requests
+        return requests is not None and name in requests.names and beside_one(requests, name).waits is True
 
     def service(self, name: str) -> Estimate:
         """What a request for a route takes by itself."""

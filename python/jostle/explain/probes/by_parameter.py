@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, decided_finding
+from jostle.explain.probes.service import COMPUTES
 from jostle.explain.session import Session
 from jostle.formatting import amount, with_range
 
@@ -20,6 +21,9 @@ GROWS, MIN_S = 0.5, 0.0002
 """The time grows with the number if it grows by this share of what it would if nothing else took time, and
 each thing takes so long at least: less is the work of writing it down.
 """
+
+QUERIED = ": as with a query for each (N + 1)", "Fetch them all with one query."
+COMPUTED = ", for which it computes", "Do less for each, or ask for fewer at a time."
 
 
 def by_parameter(session: Session) -> Iterator[Finding]:
@@ -36,17 +40,18 @@ def by_parameter(session: Session) -> Iterator[Finding]:
         if step.value < MIN_S or step.value < GROWS * expected:
             continue
         path = long.partition("?")[0]
+        computes = (session.alone[long].cpu_share or 0.0) >= COMPUTES or session.holds_up(long)
+        why, cure = COMPUTED if computes else QUERIED
         yield decided_finding(
             Topic.BY_PARAMETER,
-            f"{path} takes {with_range(step)} longer for each further one of {name}: as with a query for "
-            "each (N + 1).",
+            f"{path} takes {with_range(step)} longer for each further one of {name}{why}.",
             [
                 f"{short} takes {with_range(first)}, {long} {with_range(last)}: "
                 f"{amount((last.value or 0.0) - (first.value or 0.0), 's')} more for {many[0] - few[0]} more."
             ],
             {"step": step},
             hurts_s=(last.value or 0.0) - (first.value or 0.0),
-            cure="Fetch them all with one query.",
+            cure=cure,
         )
 
 
