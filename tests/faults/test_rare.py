@@ -30,6 +30,7 @@ def in_parts(port: int, path: str) -> list[Response]:
         ("rare-blocker-5-percent", "/report", "reports", "large"),
         ("rare-blocker-2-percent", "/search", "searches", "large"),
         ("dependency-timeout", "/price", "prices", "lost"),
+        ("dependency-hangs", "/price", "prices", "lost"),
         ("dns-lookups", "/rate", "lookups", "lost"),
     ],
 )
@@ -75,6 +76,22 @@ def test_every_25th_entry_takes_long() -> None:
     assert counted == {"entries": 100, "flushes": 4}
     slow = {place for place, one in enumerate(responses, 1) if one.seconds >= NEARLY * 0.100}
     assert slow >= {25, 50, 75, 100}
+
+
+def test_every_24th_order_holds_the_lock_for_long_and_nothing_else_needs_it() -> None:
+    with started(APPLICATIONS["rare-lock-holder"]) as running:
+        responses = all_at_once(running.port, [*["/order"] * 24, "/hello"])
+        assert stats(running) == {"orders": 24, "long": 1}
+    *orders, hello = responses
+    assert ends(orders)[-1] >= NEARLY * (23 * 0.005 + 0.120)
+    assert hello.ended < max(order.ended for order in orders)
+
+
+def test_an_export_holds_up_others_while_it_computes_and_not_while_it_waits() -> None:
+    with started(APPLICATIONS["computes-then-waits"]) as running:
+        exports = all_at_once(running.port, ["/export"] * 10)
+        assert stats(running) == {"exports": 10}
+    assert ends(exports)[-1] >= NEARLY * (10 * 0.060 + 0.040)
 
 
 def test_every_fourth_item_comes_from_the_slow_worker() -> None:
