@@ -94,7 +94,7 @@ class Rare:
     @property
     def others_wait(self) -> bool | None:
         """Whether whatever is sent meanwhile waits; None if that is not known."""
-        return _whatever(self.others, self.same).wait
+        return _sent_meanwhile(self.others, self.same).wait
 
     @property
     def longer_s(self) -> float:
@@ -108,7 +108,8 @@ class Rare:
 
 def _meanwhile(own: Sequence[Stall]) -> tuple[Meanwhile, Meanwhile]:
     """What others did, requests for other routes and for the same one, if the route stalls where most of them
-    would have waited."""
+    would have waited.
+    """
     met, waited = np.sum([one.met for one in own], axis=0), np.sum([one.waited for one in own], axis=0)
     others, same = (_best(*row) for row in zip(met, waited, strict=True))
     return others, same
@@ -121,7 +122,7 @@ def _best(met: Ints, waited: Ints) -> Meanwhile:
     return Meanwhile(int(met[place]), int(waited[place]))
 
 
-def _whatever(others: Meanwhile, same: Meanwhile) -> Meanwhile:
+def _sent_meanwhile(others: Meanwhile, same: Meanwhile) -> Meanwhile:
     """Those for other routes if there are enough of them: the same one may wait for a lock of its own."""
     return others if others.met >= MIN_MET else Meanwhile(others.met + same.met, others.waited + same.waited)
 
@@ -153,7 +154,7 @@ def rare(
 
 def _went_on(own: Sequence[Stall]) -> bool:
     """Whether others were answered as usual meanwhile, so that nothing stood still but those requests."""
-    return _whatever(*_meanwhile(own)).wait is False
+    return _sent_meanwhile(*_meanwhile(own)).wait is False
 
 
 def _are_its_own(own: Sequence[Stall]) -> bool:
@@ -226,7 +227,7 @@ def _slow(requests: Requests, route: int, own: Sequence[Stall]) -> Ints:
     that took as long.
     """
     others, same = _meanwhile(own)
-    if _whatever(others, same).wait is not False or same.wait:
+    if _sent_meanwhile(others, same).wait is not False or same.wait:
         return np.array([one.first for one in own])
     longer_s = requests.took_s - requests.usual_s()[route]
     enough = (requests.route == route) & (longer_s >= _middle_s(own) / 2)

@@ -32,7 +32,7 @@ for something else, or the other way round.
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stall:
     """`first`: the request that met it first, as an index. `begin_s`: when that was sent; `length_s`: how
     much longer than usual it took. Two rows, of requests for other routes and for the same one, and in them
