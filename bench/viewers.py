@@ -5,6 +5,7 @@ Ends with SIGTERM, and prints how many events each of them got.
 
 import http.client
 import json
+import os
 import signal
 import sys
 import threading
@@ -13,6 +14,7 @@ __all__: list[str] = []
 
 
 def main(port: int, run: str, count: int) -> None:
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # who watches has a machine of his own
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     events = [0] * count
 

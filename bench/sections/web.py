@@ -36,7 +36,7 @@ ROUNDS, QUICK_ROUNDS = 10, 2
 TRIAL_S, QUICK_TRIAL_S = 6, 2
 LOOKS_EACH_S = 0.1
 WARM_UP_S = 4
-"""Meanwhile the page starts and its viewer comes."""
+"""Meanwhile the viewer comes."""
 
 PLAN = """
 title = "with and without a viewer"
@@ -148,7 +148,7 @@ def _late_us(run: Path, window: _Window) -> dict[float, float]:
 
 
 def _compared(address: str, effort: Effort) -> dict[str, Any]:
-    """What jostle says of its trials with a viewer beside those without a page."""
+    """What jostle says of its trials with a viewer beside those without one. The page is there all the time."""
     folder = effort.folder / "compared"
     folder.mkdir()
     rounds, seconds = (QUICK_ROUNDS, QUICK_TRIAL_S) if effort.quick else (ROUNDS, TRIAL_S)
@@ -169,14 +169,11 @@ def _compared(address: str, effort: Effort) -> dict[str, Any]:
         "--no-pages",
     ]
     seen: list[int] = []
-    with watched(command, folder) as process:
+    with watched(command, folder) as process, page(runs, folder / "page") as (_, port):
         run = FollowedRun(_begun(runs, process))
         while process.process.poll() is None:
             if (number := _trial_with_viewer(run)) is not None:
-                with (
-                    page(runs, folder / f"page-{len(seen)}") as (_, port),
-                    viewers(port, run.folder.name, 1, folder / f"viewer-{len(seen)}") as events,
-                ):
+                with viewers(port, run.folder.name, 1, folder / f"viewer-{len(seen)}") as events:
                     while _trial_with_viewer(run) == number:
                         time.sleep(LOOKS_EACH_S)
                 seen += events
