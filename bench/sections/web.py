@@ -148,7 +148,7 @@ def _late_us(run: Path, window: _Window) -> dict[float, float]:
 
 
 def _compared(address: str, effort: Effort) -> dict[str, Any]:
-    """What jostle says of its trials with a viewer beside those without one. The page is there all the time."""
+    """What jostle says of its trials with a viewer beside those without one. All have a page."""
     folder = effort.folder / "compared"
     folder.mkdir()
     rounds, seconds = (QUICK_ROUNDS, QUICK_TRIAL_S) if effort.quick else (ROUNDS, TRIAL_S)
