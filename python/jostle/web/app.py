@@ -16,7 +16,6 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.text import one_line
 from jostle.web.access import Access, Guard
-from jostle.web.background import Background
 from jostle.web.control import Control
 from jostle.web.documents import report_page
 from jostle.web.events import EventStream, Viewers
@@ -39,7 +38,6 @@ class Web:
         """`starter`: None if no runs can be started, as beside one that is measured."""
         self._runs = runs
         self._viewers = Viewers()
-        self._background = Background()
         self._followers: dict[str, Follower] = {}
         routes = [
             Route("/", self._first),
@@ -89,7 +87,7 @@ class Web:
         folder = self._folder(request)
         follower = self._followers.get(folder.name)
         if follower is None:
-            follower = self._followers[folder.name] = Follower(folder, self._background)
+            follower = self._followers[folder.name] = Follower(folder)
         return self._viewers.stream(follower, request)
 
     async def _range(self, request: Request) -> Response:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from jostle.live.followed import Attempt, FollowedRun
 from jostle.live.one_request import RequestKey
-from jostle.web.background import Background
 from jostle.web.choice import NEWEST, Choice
 from jostle.web.drawn import drawn_columns, drawn_run
 from jostle.web.place import Place
@@ -36,9 +35,8 @@ class Follower:
     forgotten what was read of its trials.
     """
 
-    def __init__(self, folder: Path, background: Background | None = None) -> None:
-        """`background`: where it is read and judged. Raises NotARun."""
-        self._background = background or Background()
+    def __init__(self, folder: Path) -> None:
+        """Raises NotARun."""
         self._run = FollowedRun(folder)
         self._standing = WatchedStanding(self._run)
         self._known = time.time_ns() // MS  # another one than in a process before this
@@ -91,7 +89,7 @@ class Follower:
 
     async def _look(self) -> None:
         async with self._reading:
-            if await self._background.run(self._read) or not self._looked:
+            if await asyncio.to_thread(self._read) or not self._looked:
                 self._looked = True
                 await self._tell()
 
@@ -109,9 +107,9 @@ class Follower:
             if self._behind or not self._standing.due(running):
                 return
             beside = self._standing.by_trials
-            new = not beside and await self._background.run(self._standing.look, running)
+            new = not beside and await asyncio.to_thread(self._standing.look, running)
         if beside:
-            new = await self._background.run(self._standing.look, running)
+            new = await asyncio.to_thread(self._standing.look, running)
         if new:
             async with self._reading:
                 self._known += 1
