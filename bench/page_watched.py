@@ -10,7 +10,7 @@ from pathlib import Path
 
 from watched import SERVER_CORE, Watched, watched
 
-__all__ = ["page", "viewers"]
+__all__ = ["page", "port_of", "viewers"]
 
 VIEWERS = Path(__file__).with_name("viewers.py")
 PATIENCE_S = 30
@@ -22,13 +22,18 @@ def page(runs: Path, folder: Path) -> Iterator[tuple[Watched, int]]:
     folder.mkdir()
     command: list[str | Path] = [sys.executable, "-m", "jostle", "web", runs, "--port", "0"]
     with watched(command, folder, SERVER_CORE) as process:
-        give_up = time.monotonic() + PATIENCE_S
-        while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/", process.said())):
-            process.check()
-            if time.monotonic() > give_up:
-                raise RuntimeError(f"the page does not say where it is: {process.said()}")
-            time.sleep(0.05)
-        yield process, int(found[1])
+        yield process, port_of(process)
+
+
+def port_of(process: Watched) -> int:
+    """Where the page of a command is, once it says so."""
+    give_up = time.monotonic() + PATIENCE_S
+    while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/", process.said())):
+        process.check()
+        if time.monotonic() > give_up:
+            raise RuntimeError(f"the page does not say where it is: {process.said()}")
+        time.sleep(0.05)
+    return int(found[1])
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from page_watched import page, viewers
+from page_watched import page, port_of, viewers
 from rows import Effort, Row, Section, spread
 from servers import reference
 from tools import JOSTLE
@@ -169,8 +169,9 @@ def _compared(address: str, effort: Effort) -> dict[str, Any]:
         "--no-pages",
     ]
     seen: list[int] = []
-    with watched(command, folder) as process, page(runs, folder / "page") as (_, port):
+    with watched([*command, "--web"], folder) as process:
         run = FollowedRun(_begun(runs, process))
+        port = port_of(process)
         while process.process.poll() is None:
             if (number := _trial_with_viewer(run)) is not None:
                 with viewers(port, run.folder.name, 1, folder / f"viewer-{len(seen)}") as events:

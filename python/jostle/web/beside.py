@@ -10,7 +10,7 @@ from jostle.web.access import Access
 from jostle.web.app import Web
 from jostle.web.listener import listen
 from jostle.web.runs import Runs
-from jostle.web.serving import serve, step_back
+from jostle.web.serving import give_way, serve
 
 __all__ = ["main"]
 
@@ -20,9 +20,9 @@ def main(folder: Path) -> None:
     with listen() as listener:
         access = Access()
         web = Web(Runs.at(folder), access)
-        step_back()
+        cores = give_way()
         print(listener.url(access.token, "live"), flush=True)
-        serve(web, listener, until_stdin_ends=True)
+        serve(web, listener, beside=cores)
 
 
 if __name__ == "__main__":

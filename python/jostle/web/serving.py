@@ -6,6 +6,9 @@ import logging
 import os
 import signal
 import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import uvicorn
 
@@ -13,10 +16,12 @@ from jostle.host.cores import available_cores, place
 from jostle.web.app import Web
 from jostle.web.listener import Listener
 
-__all__ = ["serve", "step_back"]
+__all__ = ["give_way", "serve", "step_back"]
 
 NICE = 10
 """A tenth of what a measurement gets where both want the same core."""
+
+LOOK_S, STARVED_S = 0.5, 1.0
 
 GRACE_S = 1
 """How long responses may still take when it is stopped."""
@@ -29,14 +34,46 @@ def step_back() -> None:
         os.sched_setaffinity(0, place(available_cores(), share=False).server_cores)
 
 
+def give_way() -> frozenset[int]:
+    """Beside what is measured: as `step_back`, and of the kernel's idle class, which leaves a core at once to
+    whoever wants it. A process that is only nice keeps a server that wakes up waiting for milliseconds.
+    Returns the cores that it had before.
+    """
+    cores = frozenset(available_cores())
+    step_back()
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    return cores
+
+
+async def unless_starved(
+    cores: frozenset[int],
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> None:
+    """Returns once the process got nothing of its cores for `STARVED_S`, as none of them is ever idle; from
+    then on it may use these, and take what the generators leave of theirs.
+    """
+    while True:
+        due_s = clock() + LOOK_S
+        await sleep(LOOK_S)
+        if clock() > due_s + STARVED_S:
+            for thread in Path("/proc/self/task").iterdir():
+                with contextlib.suppress(OSError):  # it has ended
+                    os.sched_setaffinity(int(thread.name), cores)
+            return
+
+
 def _is_news(record: logging.LogRecord) -> bool:
     """A viewer that was let go is none."""
     return "without completing response" not in record.getMessage()
 
 
-def serve(web: Web, listener: Listener, *, until_stdin_ends: bool = False) -> None:
-    """Until Ctrl-C, SIGTERM, or until the terminal is closed; the signal then has its usual effect. Or until
-    whoever started it is gone; those who watch are told before how the run ended.
+def serve(web: Web, listener: Listener, *, beside: frozenset[int] | None = None) -> None:
+    """Until Ctrl-C, SIGTERM, or until the terminal is closed; the signal then has its usual effect.
+
+    `beside`: it is beside what is measured, after `give_way`, with these cores. Then until whoever started it
+    is gone; those who watch are told before how the run ended.
     """
     config = uvicorn.Config(
         web.application,
@@ -55,8 +92,9 @@ def serve(web: Web, listener: Listener, *, until_stdin_ends: bool = False) -> No
     signal.signal(signal.SIGHUP, lambda number, _: server.handle_exit(number, None))
 
     async def run() -> None:
-        if until_stdin_ends:
+        if beside is not None:
             asyncio.get_running_loop().add_reader(sys.stdin.fileno(), at_end)
+            tasks.append(asyncio.ensure_future(unless_starved(beside)))
         await server.serve(sockets=[listener.socket])
 
     async def end() -> None:
