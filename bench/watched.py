@@ -66,8 +66,8 @@ class Watched:
 
 
 @contextlib.contextmanager
-def watched(command: Sequence[str | Path], folder: Path, core: int = TOOL_CORE) -> Iterator[Watched]:
-    """Start `command` on its core, its output in `folder`, and end it on leaving."""
+def watched(command: Sequence[str | Path], folder: Path, *cores: int) -> Iterator[Watched]:
+    """Start `command` on these cores or that of tools, its output in `folder`, and end it on leaving."""
     output = folder / "said.txt"
     with output.open("w") as file:
         process = subprocess.Popen(
@@ -75,7 +75,7 @@ def watched(command: Sequence[str | Path], folder: Path, core: int = TOOL_CORE) 
             stdout=file,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+            preexec_fn=lambda: os.sched_setaffinity(0, cores or {TOOL_CORE}),
         )
     found = Watched(process, output)
     try:

@@ -17,7 +17,7 @@ from rows import Effort, Row, Section, spread
 from servers import reference
 from tools import JOSTLE
 from turns import side_by_side
-from watched import TOOL_CORE, Watched, watched
+from watched import SERVER_CORE, TOOL_CORE, Watched, watched
 
 from jostle.analysis.stats.sample import from_histograms, quantile_of
 from jostle.host.cores import kept_off
@@ -169,7 +169,7 @@ def _compared(address: str, effort: Effort) -> dict[str, Any]:
         "--no-pages",
     ]
     seen: list[int] = []
-    with watched([*command, "--web"], folder) as process:
+    with watched([*command, "--web"], folder, SERVER_CORE, TOOL_CORE) as process:
         run = FollowedRun(_begun(runs, process))
         port = port_of(process)
         while process.process.poll() is None:
