@@ -1,8 +1,10 @@
 """What all tests share: the path to tests/support, and golden files with a switch that writes them anew."""
 
 import difflib
+import shutil
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from support.golden import Golden
 
 HERE = Path(__file__).parent
@@ -69,3 +73,27 @@ def golden(request: pytest.FixtureRequest) -> "Golden":
             )
 
     return check
+
+
+CHROMIUM_OPTIONS = [
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """Debian's Chromium, started once for all tests that one worker runs."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium")
+    assert chromium, "Chromium is missing: apt-get install -y --no-install-recommends chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
+        yield browser
+        browser.close()

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from browser.conftest import browser as browser
 from cluster.lab import Host, Lab, laboratory
 from support.real import REFERENCE
 

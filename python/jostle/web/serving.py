@@ -22,6 +22,7 @@ NICE = 10
 """A tenth of what a measurement gets where both want the same core."""
 
 LOOK_S, STARVED_S = 0.5, 1.0
+USUAL = os.SCHED_OTHER, os.sched_param(0)
 
 GRACE_S = 1
 """How long responses may still take when it is stopped."""
@@ -51,16 +52,18 @@ async def unless_starved(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> None:
-    """Returns once the process got nothing of its cores for `STARVED_S`, as none of them is ever idle; from
-    then on it may use these, and take what the generators leave of theirs.
+    """Returns once the process got nothing of its cores for `STARVED_S`, as none of them is ever idle. From
+    then on it may use these, and take what the generators leave of theirs; where the system lets it, it is
+    only nice as well.
     """
     while True:
         due_s = clock() + LOOK_S
         await sleep(LOOK_S)
         if clock() > due_s + STARVED_S:
             for thread in Path("/proc/self/task").iterdir():
-                with contextlib.suppress(OSError):  # it has ended
-                    os.sched_setaffinity(int(thread.name), cores)
+                for change, to in ((os.sched_setaffinity, (cores,)), (os.sched_setscheduler, USUAL)):
+                    with contextlib.suppress(OSError):  # it has ended, or may not
+                        change(int(thread.name), *to)
             return
 
 

@@ -14,7 +14,7 @@ import { count, duration, rate } from "./units.js";
 
 const run = `/runs/${encodeURIComponent(document.getElementById("where").dataset.run)}`;
 
-const live = { run: null, trial: null, columns: [], range: null, watched: null, request: null, alone: null };
+const live = { run: null, trial: null, columns: [], range: null, watched: null, request: null, alone: null, awaited: true };
 
 const map = new TrialFigure(document.getElementById("map"), (chosen) => choose(chosen));
 map.said.removeAttribute("role"); // it changes twice a second
@@ -144,6 +144,7 @@ function told(message) {
   if (message.trial) {
     const before = live.trial?.number;
     live.trial = message.trial;
+    live.awaited = false;
     if (before !== message.trial.number) {
       live.range = map.range = null;
       showTrials(live.run, message.trial.number, watch);
@@ -201,6 +202,7 @@ function watch(number) {
 
 function subscribe() {
   end();
+  live.awaited = true;
   const wanted = Object.entries({ trial: live.watched, request: live.request }).filter(([, value]) => value !== null);
   end = follow(`${run}/events?${new URLSearchParams(wanted)}`, told, (what) => showState(live, what));
 }
@@ -208,7 +210,7 @@ function subscribe() {
 // Whether nothing more will come, so that the connection is given back.
 function isOver() {
   if (!live.run || live.run.status === "running" || !live.run.final) return false;
-  return live.trial ? !live.trial.reading : live.run.newest === null;
+  return live.awaited ? live.run.newest === null : !live.trial.reading;
 }
 
 watch(new URLSearchParams(location.search).get("trial"));
