@@ -71,6 +71,8 @@ def outside_policy(audited: Mapping[str, Any], target: Target) -> list[str]:
 
 def _audited(wheel: Path) -> dict[str, Any]:
     words = [TOOLS / "auditwheel", "show", "--json", wheel]
-    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    done = subprocess.run(words, capture_output=True, text=True)
+    if not done.stdout:  # where it says why, that is a fault of the wheel
+        raise RuntimeError(f"auditwheel says nothing of {wheel.name}: {done.stderr}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
