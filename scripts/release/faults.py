@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,10 +57,18 @@ def of_sdist(sdist: Path, version: str) -> list[str]:
     return [f"it carries no {name}" for name in SOURCES if f"jostle-{version}/{name}" not in carried]
 
 
+MUSL = "libc.so"
+"""As which zig links musl's C library, whose loader takes that name for itself. Auditwheel knows it by the name
+of Alpine's file only.
+"""
+
+
 def outside_policy(audited: Mapping[str, Any], target: Target) -> list[str]:
     """Of auditwheel's report on a wheel: whether it needs a later C library than it says, or another one."""
     fits = audited.get("overall_tag", "linux")
     kind, *release = target.policy.split("_")
+    if kind == "musllinux" and set(audited.get("external_libs", {})) == {MUSL}:
+        fits = audited["sym_tag"]
     oldest = re.fullmatch(rf"{kind}_(\d+)_(\d+)_{target.arch}", fits)
     if oldest and [int(part) for part in oldest.groups()] <= [int(part) for part in release]:
         return []
@@ -70,8 +79,11 @@ def outside_policy(audited: Mapping[str, Any], target: Target) -> list[str]:
 
 
 def _audited(wheel: Path) -> dict[str, Any]:
-    words = [TOOLS / "auditwheel", "show", "--json", wheel]
-    done = subprocess.run(words, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as nothing:
+        # Of another C library, what this machine has by that name is something else.
+        elsewhere = ["--ldpaths", nothing] if "musllinux" in wheel.name else []
+        words = [TOOLS / "auditwheel", "show", "--json", *elsewhere, wheel]
+        done = subprocess.run(words, capture_output=True, text=True)
     if not done.stdout:  # where it says why, that is a fault of the wheel
         raise RuntimeError(f"auditwheel says nothing of {wheel.name}: {done.stderr}")
     found: dict[str, Any] = json.loads(done.stdout)

@@ -132,6 +132,14 @@ def test_a_wheel_for_another_machine_or_a_later_library_is_not_released() -> Non
     ]
 
 
+def test_musl_s_own_library_may_be_called_as_zig_calls_it() -> None:
+    seen = {"sym_tag": "musllinux_1_2_x86_64", "external_libs": {"libc.so": None}}
+    assert faults.outside_policy(audited("linux_x86_64", **seen), MUSL) == []
+    other = {**seen, "external_libs": {"libc.so": None, "libgcc_s.so.1": None}}
+    assert faults.outside_policy(audited("linux_x86_64", **other), MUSL)
+    assert faults.outside_policy(audited("linux_x86_64", **seen), X86)
+
+
 def elf(machine: int) -> bytes:
     return b"\x7fELF".ljust(18, b"\0") + machine.to_bytes(2, "little")
 
