@@ -58,8 +58,8 @@ def of_sdist(sdist: Path, version: str) -> list[str]:
 
 
 MUSL = "libc.so"
-"""As which zig links musl's C library, whose loader takes that name for itself. Auditwheel knows it only by the
-name of Alpine's file.
+"""As which zig links musl's C library, whose loader takes that name for itself. Auditwheel knows only that of
+Alpine's file.
 """
 
 
