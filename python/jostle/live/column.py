@@ -64,15 +64,29 @@ class Column:
         for series in interval["series"]:
             if series["workload"] == MEASURED:
                 outcomes.update(series["outcomes"])
-        given_up = sum(outcomes[kind] for kind in ENDED_BY_STOP)
-        in_flight, failed = state.get("in_flight", 0), histograms["failed"]
+        return cls.counted(interval, histograms, outcomes, state, generator)
+
+    @classmethod
+    def counted(
+        cls,
+        interval: Mapping[str, Any],
+        histograms: Mapping[str, Histogram | None],
+        outcomes: Mapping[str, int],
+        state: Mapping[str, int] = {},
+        generator: float = 0.0,
+    ) -> "Column":
+        """What some requests of an interval made of it. `state`: what is due and in flight, as far as that is
+        recorded of them.
+        """
+        given_up = sum(outcomes.get(kind, 0) for kind in ENDED_BY_STOP)
+        in_flight, failed = state.get("in_flight", 0), histograms.get("failed")
         return cls(
             start_us=interval["start_ns"] // NS_PER_US,
             end_us=interval["end_ns"] // NS_PER_US,
-            response=Counted.of(histograms["response"]),
-            given_up=Counted.of(histograms["censored"]),
+            response=Counted.of(histograms.get("response")),
+            given_up=Counted.of(histograms.get("censored")),
             never=failed.total if failed is not None else 0,
-            pacing=Counted.of(histograms["pacing"]),
+            pacing=Counted.of(histograms.get("pacing")),
             due=state.get("due", 0),
             sent=state.get("sent", 0),
             outcomes={kind: count for kind, count in outcomes.items() if count},

@@ -6,13 +6,9 @@ from typing import Any, NamedTuple
 
 from jostle.histogram import decode
 from jostle.live.column import MEASURES, Column, Columns
-from jostle.live.counted import Counted
 from jostle.record.growing import GrowingIntervals
-from jostle.record.outcomes import ENDED_BY_STOP
 
 __all__ = ["FollowedRequest", "RequestKey"]
-
-NS_PER_US = 1_000
 
 
 class RequestKey(NamedTuple):
@@ -50,19 +46,4 @@ def _column(interval: Mapping[str, Any], key: RequestKey) -> Column:
     series = (one for one in interval["series"] if (one["workload"], one["request"]) == key)
     recorded: Mapping[str, Any] = next(series, {"histograms": {}, "outcomes": {}})
     found = {name: decode(of["v2"]) for name, of in recorded["histograms"].items() if name in MEASURES}
-    outcomes = {kind: count for kind, count in recorded["outcomes"].items() if count}
-    failed = found.get("failed")
-    return Column(
-        start_us=interval["start_ns"] // NS_PER_US,
-        end_us=interval["end_ns"] // NS_PER_US,
-        response=Counted.of(found.get("response")),
-        given_up=Counted.of(found.get("censored")),
-        never=0 if failed is None else failed.total,
-        pacing=Counted.of(found.get("pacing")),
-        due=0,
-        sent=0,
-        outcomes=outcomes,
-        unanswered=sum(outcomes.get(kind, 0) for kind in ENDED_BY_STOP),
-        in_flight=0,
-        generator=0.0,
-    )
+    return Column.counted(interval, found, recorded["outcomes"])

@@ -68,26 +68,29 @@ def held_up(requests: Requests, is_late: Bools) -> Ints:
         held &= (others < place) | (took[others] >= MOST * (end - sent - usual_s))
         if held.any():
             blocker[place] = others[held][np.argmax(took[others[held]])]
-    return np.where(blocker >= 0, blocker, _held_up_in_part(requests, is_late))
+    left = np.flatnonzero(is_late & (blocker < 0))
+    if len(left):
+        blocker[left] = _held_up_in_part(requests, left)
+    return blocker
 
 
-def _held_up_in_part(requests: Requests, is_late: Bools) -> Ints:
-    """The same for those that waited for requests which hold up others for a part of their time only: when
-    they let others go on is not seen, but how long they hold them up together.
+def _held_up_in_part(requests: Requests, late: Ints) -> Ints:
+    """The same of these for those that waited for requests which hold up others for a part of their time
+    only: when they let others go on is not seen, but how long they hold them up together.
     """
-    blocker = np.full(len(requests), -1, dtype=np.int64)
+    blocker = np.full(len(late), -1, dtype=np.int64)
     found = [beside_one(requests, name) for name in requests.names]
     part = np.array([one.end - one.begin if one.waits and not one.whole else 0.0 for one in found])
     usual, took = requests.usual_s(), requests.took_s
     holds_s = (part * usual)[requests.route]
     longest = float(took.max(initial=0.0))
-    for place in np.flatnonzero(is_late) if part.any() else ():
+    for i, place in enumerate(late if part.any() else ()):
         sent, end = requests.sent_s[place], requests.end_s[place]
         first, last = np.searchsorted(requests.sent_s, (sent - longest, end))
         others = np.setdiff1d(np.arange(first, last), place)
         held_s = np.where(requests.end_s[others] > sent, holds_s[others], 0.0)
         if held_s.sum() >= MOST * (took[place] - usual[requests.route[place]]):
-            blocker[place] = others[np.argmax(held_s)]
+            blocker[i] = others[np.argmax(held_s)]
     return blocker
 
 
