@@ -92,8 +92,9 @@ def test_the_rate_of_an_open_load_changes_at_the_moment_that_is_told(
         text = stopped(process)
     due = intended_s(folder)
     assert np.allclose(np.diff(due[due < at_s]), 0.01, atol=1e-6)
-    # What was given out already stays, on a machine that is so busy that a thread hears of it late.
-    assert np.allclose(np.diff(due[due > at_s + 1]), 0.002, atol=1e-6)
+    # What was given out already stays, on a machine that is so busy that a thread hears of it late; and one
+    # process may hear later than the other that all is over.
+    assert np.allclose(np.diff(due[(due > at_s + 1) & (due < at_s + 2)]), 0.002, atol=1e-6)
     gaps = np.diff(due)
     assert gaps.min() > 0.002 - 1e-6, "none comes twice"
     assert gaps.max() < 0.01 + 1e-6, "none is lost"

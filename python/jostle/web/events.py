@@ -76,7 +76,8 @@ class EventStream:
                     place, data = message
                     text = f"id: {place}\ndata: {data}\n\n"
                     waiting = asyncio.ensure_future(anext(news, None))
-                await asyncio.wait_for(send(_part(text)), PATIENCE_S)
+                async with asyncio.timeout(PATIENCE_S):  # `wait_for` may swallow that the viewer has gone
+                    await send(_part(text))
         finally:
             waiting.cancel()
 
