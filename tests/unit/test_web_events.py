@@ -10,10 +10,13 @@ import pytest
 
 from jostle.live.one_request import RequestKey
 from jostle.web import events, follower
+from jostle.web.access import Access
+from jostle.web.app import Web
 from jostle.web.choice import NEWEST, Choice
 from jostle.web.events import EventStream, Viewers
 from jostle.web.follower import Follower
 from jostle.web.place import Place
+from jostle.web.runs import Runs
 from support.pages import FOUR, QUICK
 from support.synthetic import Trial, closed, make_run
 
@@ -54,6 +57,57 @@ def test_who_leaves_is_forgotten(run: Path) -> None:
 
     asyncio.run(EventStream(viewers, Follower(run), NEWEST, Place())({}, receive, send))
     assert viewers.watching == 0
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_who_leaves_just_as_something_was_sent_is_forgotten(run: Path, turns: int) -> None:
+    viewers = Viewers()
+
+    async def watch() -> None:
+        sent = asyncio.Event()
+
+        async def receive() -> Any:
+            await sent.wait()
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                sent.set()
+                for _ in range(3):
+                    await asyncio.sleep(0)
+
+        stream = EventStream(viewers, Follower(run), NEWEST, Place())
+        watching = asyncio.create_task(stream({}, receive, send))
+        await asyncio.wait((watching,), timeout=30)
+        assert watching.done()
+
+    asyncio.run(watch())
+    assert viewers.watching == 0
+
+
+def test_the_page_ends_once_all_were_told_how_the_run_did(run: Path) -> None:
+    web, told = Web(Runs.at(run), Access()), list[Any]()
+
+    async def watch() -> None:
+        begun = asyncio.Event()
+
+        async def send(message: Any) -> None:
+            begun.set()
+            await asyncio.sleep(0.01)  # it is slow
+            told.append(message)
+
+        path = f"/runs/{run.name}/events"
+        headers = [(b"host", b"localhost")]
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
+        viewer = asyncio.create_task(web.application(scope, never, send))
+        await begun.wait()
+        await web.finish()
+        assert viewer.done()
+
+    asyncio.run(watch())
+    assert told[-1] == {"type": "http.response.body", "body": b""}
 
 
 def test_a_slow_viewer_gets_several_intervals_at_once(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

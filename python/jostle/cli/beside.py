@@ -17,7 +17,7 @@ ShownInBrowser = Annotated[
     option("--web", help="Show the run in a browser while it goes on, at the address printed.", group=OUTPUT),
 ]
 
-PATIENCE_S = 5
+PATIENCE_S = 10
 """How long the page may take to tell its viewers how the run ended."""
 
 

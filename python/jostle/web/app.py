@@ -30,6 +30,9 @@ from jostle.web.static import static
 
 __all__ = ["Web"]
 
+TOLD_S = 5.0
+"""How long viewers may take for the last of a run."""
+
 
 class Web:
     """The page on a folder of runs, as an ASGI application."""
@@ -58,6 +61,7 @@ class Web:
         """Tell those who watch all that was recorded, and that there will be no more."""
         for follower in self._followers.values():
             await follower.finish()
+        await self._viewers.left(TOLD_S)
 
     async def _first(self, _: Request) -> Response:
         return RedirectResponse("/runs", 303)

@@ -39,6 +39,13 @@ class Viewers:
         place = Place.of(request.headers.get("last-event-id", ""))
         return EventStream(self, follower, Choice.of(request.query_params), place)
 
+    async def left(self, within_s: float) -> None:
+        """Returns once nobody watches any more, and at the latest after so long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while self.watching:
+                    await asyncio.sleep(0.05)
+
 
 class EventStream:
     """A response without end: what is new since `place`."""

@@ -60,11 +60,16 @@ async def unless_starved(
         due_s = clock() + LOOK_S
         await sleep(LOOK_S)
         if clock() > due_s + STARVED_S:
-            for thread in Path("/proc/self/task").iterdir():
-                for change, to in ((os.sched_setaffinity, (cores,)), (os.sched_setscheduler, USUAL)):
-                    with contextlib.suppress(OSError):  # it has ended, or may not
-                        change(int(thread.name), *to)
+            give_way_no_more(cores)
             return
+
+
+def give_way_no_more(cores: frozenset[int]) -> None:
+    """All threads may use `cores`, and are only nice where the system lets them leave the idle class."""
+    for thread in Path("/proc/self/task").iterdir():
+        for change, to in ((os.sched_setaffinity, (cores,)), (os.sched_setscheduler, USUAL)):
+            with contextlib.suppress(OSError):  # it has ended, or may not
+                change(int(thread.name), *to)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -96,17 +101,18 @@ def serve(web: Web, listener: Listener, *, beside: frozenset[int] | None = None)
 
     async def run() -> None:
         if beside is not None:
-            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), at_end)
+            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), at_end, beside)
             tasks.append(asyncio.ensure_future(unless_starved(beside)))
         await server.serve(sockets=[listener.socket])
 
-    async def end() -> None:
+    async def end(cores: frozenset[int]) -> None:
+        give_way_no_more(cores)  # nothing is measured any more
         await web.finish()
         server.should_exit = True
 
-    def at_end() -> None:
+    def at_end(cores: frozenset[int]) -> None:
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-        tasks.append(asyncio.ensure_future(end()))
+        tasks.append(asyncio.ensure_future(end(cores)))
 
     tasks: list[asyncio.Future[None]] = []
     asyncio.run(run())
