@@ -8,13 +8,15 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from unittest import mock
 
 from jostle.explain.results import Explanation
 from jostle.explain.run import examine
 from jostle.explain.send import BackgroundLoad, Due, LightStream, Response, Stream
-from jostle.explain.server.limits import GENTLE, Budget, Limits
+from jostle.explain.server.limits import GENTLE, THOROUGH, Budget, Limits
 from jostle.explain.server.target import ResponseHead, Route, Target
+from jostle.explain.session import Session
 from jostle.record.outcomes import Outcome
 from jostle.runner.observer import Tell, silent
 
@@ -283,3 +285,16 @@ def explained(
         for module in ("light", "run", "session"):  # other programs of this machine
             patches.enter_context(mock.patch(f"jostle.explain.{module}.pressure_s", return_value=0.0))
         return examine(target, looks, sender, budget, overload=overload, asked_with=command, tell=tell)
+
+
+def session_of(sender: Any = None, **more: Any) -> Session:
+    budget = Budget(THOROUGH, now=lambda: 0.0)
+    return Session(
+        target_of(FAST, SLOW), sender or FakeSender(Server(), budget), budget, lambda _: None, **more
+    )
+
+
+def response(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Response:
+    outcome = Outcome.OK if status == 200 else Outcome.WRONG_STATUS
+    end = None if took is None else due + took
+    return Response("fast", 0, due, due if sent is None else sent, end, end, outcome, status)

@@ -1,26 +1,17 @@
 """Each probe against responses that are made up: what is decided, and what cannot be told and why."""
 
-import os
 import re
-import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import jsonschema
 import pytest
 
-from docs.explanation_schema import explanation_schema
-from jostle.analysis.results import Estimate
-from jostle.contestant import is_known
-from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.discipline.burst import Burst
 from jostle.explain.discipline.fit import RepeatDifference
 from jostle.explain.discipline.inference import Decision, Inference, Range
-from jostle.explain.documents.document import explanation_document
-from jostle.explain.finding import Finding, Topic, decided_finding
+from jostle.explain.finding import Finding, Topic
 from jostle.explain.light import sent_late
-from jostle.explain.probes.blocking import blocking, judge, measure, verdict
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.discipline import discipline as told_discipline
 from jostle.explain.probes.discipline import send_sized
@@ -31,31 +22,31 @@ from jostle.explain.probes.overload import queue_limit, recovery
 from jostle.explain.probes.parallelism import fits, unlike
 from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
-from jostle.explain.probes.slots import decide, send_bursts, slots
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.reason import Reason
-from jostle.explain.results import Explanation, InterferenceCell
-from jostle.explain.run import target_of as process_target
-from jostle.explain.send import LightStream, Response, as_burst
+from jostle.explain.results import Explanation
+from jostle.explain.send import LightStream, as_burst
 from jostle.explain.server.limits import GENTLE, THOROUGH, Budget
 from jostle.explain.server.observe import Usage
 from jostle.explain.server.routes import MAX_S, contract_routes
-from jostle.explain.server.target import Route, check, intermediary
+from jostle.explain.server.target import Route
 from jostle.explain.session import Baseline, Session
-from jostle.explain.slow_responses.requests import Requests
 from jostle.host.halts import Halt
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
-from jostle.report.document import figures_in
-from jostle.report.export import html, md
-from support.pictures import validated
-from support.served import FAST, HALF, QUARTER, SLOW, WAIT, FakeSender, Server, explained, look_at, target_of
-
-
-def response(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Response:
-    outcome = Outcome.OK if status == 200 else Outcome.WRONG_STATUS
-    end = None if took is None else due + took
-    return Response("fast", 0, due, due if sent is None else sent, end, end, outcome, status)
+from support.served import (
+    FAST,
+    HALF,
+    QUARTER,
+    SLOW,
+    WAIT,
+    FakeSender,
+    Server,
+    explained,
+    response,
+    session_of,
+    target_of,
+)
 
 
 def of(explanation: Explanation, topic: Topic) -> Finding:
@@ -205,13 +196,6 @@ def token_bucket(rate: float, burst: float) -> Callable[[float], bool]:
     return refuses
 
 
-def session_of(sender: Any = None, **more: Any) -> Session:
-    budget = Budget(THOROUGH, now=lambda: 0.0)
-    return Session(
-        target_of(FAST, SLOW), sender or FakeSender(Server(), budget), budget, lambda _: None, **more
-    )
-
-
 def test_where_nothing_was_overloaded_nothing_is_said_of_a_recovery() -> None:
     session = session_of(overload=True, parallelism=1.0)
     session.alone = {SLOW.name: Baseline(SLOW, 0.300, 0.01)}
@@ -226,139 +210,6 @@ def test_without_a_route_that_takes_long_enough_no_sized_bursts_are_sent() -> No
     session.alone = {FAST.name: Baseline(FAST, 0.0001, 0.01)}
     send_sized(session)
     assert session.budget.requests == 0
-
-
-def test_a_stream_that_was_ended_early_decides_nothing() -> None:
-    session = session_of(parallelism=1.0)
-    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01), SLOW.name: Baseline(SLOW, 0.040, 0.01)}
-    session.slots_of = {SLOW.name: Decision(Range(1, 1))}
-    measure(session)
-    session.sender.stopped = True
-    (finding,) = blocking(session)
-    assert finding.reason is Reason.REFUSED
-    assert "more requests were answered at once than may be sent" in finding.says
-
-
-def beside_clients(clients: int, median_s: float, mean_s: float, error_s: float) -> Session:
-    """Where a request of 1 ms takes this beside so many for the slow route, which takes 40 ms."""
-    session = session_of()
-    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01), SLOW.name: Baseline(SLOW, 0.040, 0.01)}
-    session.interference = [
-        InterferenceCell(FAST.name, "", 0, 150, 0.001, 0.0012, 0.001, 0.00002),
-        InterferenceCell(FAST.name, SLOW.name, clients, 150, median_s, 0.040, mean_s, error_s),
-    ]
-    return session
-
-
-@pytest.mark.parametrize(
-    ("computes", "cores", "says"),
-    [
-        (None, None, "/slow: one at a time. "),
-        (0.1, 1, "/slow: one at a time. "),
-        (0.98, 1, "/slow: as many at a time as there are cores for it (1), as it computes."),
-        (0.98, None, "/slow: as many at a time as there are cores for it (1), as it computes."),
-    ],
-)
-def test_what_computes_is_limited_by_its_cores_and_by_no_pool(
-    computes: float | None, cores: int | None, says: str
-) -> None:
-    session = session_of()
-    session.target = replace(session.target, cores=cores)
-    session.alone = {
-        FAST.name: Baseline(FAST, 0.0005, 0.01),
-        SLOW.name: Baseline(SLOW, 0.040, 0.01, cpu_share=computes),
-    }
-    session.waits_beside = {SLOW.name: "free"}
-    send_bursts(session)
-    decide(session)
-    (finding,) = slots(session)
-    assert finding.says.startswith(says)
-    assert (finding.hurts_s > 0) is ("as it computes" not in says)
-
-
-def test_who_gives_way_after_a_slice_holds_up_nobody() -> None:
-    session = beside_clients(1, 0.010, 0.010, 0.001)
-    rows = [(FAST.name, 0, at / 10, at / 10 + 0.001) for at in range(100)]
-    rows += [(SLOW.name, 1, at + 0.04, at + 0.08) for at in range(10)]
-    rows += [(FAST.name, 2, at + 0.05, at + 0.0801) for at in range(10)]
-    session.requests = Requests.of(rows)
-    judge(session)
-    (finding,) = blocking(session)
-    assert finding.says.startswith("/slow holds up everything else for 40.0")
-    session.alone[SLOW.name] = replace(session.alone[SLOW.name], cpu_share=0.97)
-    (finding,) = blocking(session)
-    assert "while it computes: one thread serves all routes" in finding.says, "no slice is as long"
-    session.overtaking = True
-    (finding,) = blocking(session)
-    assert "holds up" not in finding.says
-    session.overtaking, session.alone[SLOW.name] = None, Baseline(SLOW, 0.009, 0.01, cpu_share=0.97)
-    (finding,) = blocking(session)
-    assert finding.says.startswith("/slow holds up everything else for 9.00 ms while it computes.")
-
-
-def test_who_holds_up_others_for_a_part_of_its_time_is_told_with_that_part() -> None:
-    session = beside_clients(1, 0.010, 0.010, 0.001)
-    rows = [(FAST.name, 0, at / 10, at / 10 + 0.001) for at in range(100)]
-    rows += [(SLOW.name, 1, at + 0.04, at + 0.08) for at in range(10)]
-    rows += [(FAST.name, 2, at + 0.045, at + 0.0641) for at in range(10)]
-    rows += [(FAST.name, 2, at + 0.07, at + 0.071) for at in range(10)]
-    session.requests = Requests.of(rows)
-    judge(session)
-    (finding,) = blocking(session)
-    assert finding.says.startswith(
-        "/slow holds up everything else for 23.1 ms (21.1 to 25.1) of its 40.0 ms: "
-    )
-    assert "sent between 0 % and 57.7 % of the time of one for /slow" in finding.evidence[0]
-    session.waits_beside = {SLOW.name: "free"}
-    assert session.free_beside(SLOW.name) is False, "so its requests wait for no lock or pool of their own"
-
-
-def test_beside_a_route_that_blocks_now_and_then_it_is_not_said_that_nobody_waits() -> None:
-    session = beside_clients(4, 0.001, 0.0012, 0.0002)
-    session.rare_blockers = (SLOW.name,)
-    judge(session)
-    (finding,) = blocking(session)
-    assert finding.says == "Apart from its rare slow ones, requests for /slow keep nobody waiting."
-    assert not finding.absent
-
-
-def test_a_number_of_workers_is_told_only_if_it_was_counted() -> None:
-    session = beside_clients(4, 0.010, 0.011, 0.001)
-    judge(session)
-    (finding,) = blocking(session)
-    assert "at a time" not in finding.says, "four was the number of clients"
-    session.slots_of = {SLOW.name: Decision(Range(4, 4))}
-    judge(session)
-    (finding,) = blocking(session)
-    assert finding.says.startswith("Four at a time, whatever is asked for: ")
-    at_once = finding.figure("at once")
-    assert at_once is not None
-    assert at_once.value == 4
-
-
-def test_what_computes_is_not_said_to_be_served_one_at_a_time_if_it_may_give_way() -> None:
-    session = beside_clients(1, 0.020, 0.020, 0.002)
-    session.slots_of = {SLOW.name: Decision(Range(1, 1))}
-    session.alone[SLOW.name] = replace(session.alone[SLOW.name], cpu_share=0.97)
-    judge(session)
-    (finding,) = blocking(session)
-    assert finding.says.startswith("Short requests wait for a part of a long one: ")
-    session.overtaking = False
-    (finding,) = blocking(session)
-    assert finding.says.startswith("One at a time, whatever is asked for: ")
-
-
-def test_a_few_that_take_much_longer_do_not_show_that_nobody_waits() -> None:
-    session = beside_clients(4, 0.001, 0.0142, 0.0136)
-    judge(session)
-    assert session.waits_beside == {SLOW.name: "free"}, "most do not"
-    (finding,) = blocking(session)
-    assert not finding.decided
-    assert finding.reason is Reason.NOISY
-    session = beside_clients(4, 0.001, 0.0012, 0.0002)
-    judge(session)
-    (finding,) = blocking(session)
-    assert finding.absent == "short requests that wait for long ones"
 
 
 def test_a_rate_limit_is_told_by_its_bucket() -> None:
@@ -449,18 +300,6 @@ def test_an_idle_limit_lies_between_two_pauses() -> None:
     assert finding.says.startswith("An idle connection is closed between 4 and 6 s;")
 
 
-@pytest.mark.parametrize(
-    ("mean", "median", "p90", "clients", "at_once", "says"),
-    [(0.5, 0.5, 0.9, 1, 1, "waits"), (0.01, 0.0, 0.02, 1, 1, "free"), (0.2, 0.2, 0.25, 1, 1, "partly"),
-     (0.2, 0.2, 0.44, 4, 4, "waits"), (0.2, 0.2, 0.9, 1, 4, "partly"), (0.01, 0.0, 0.02, 4, 4, "free"),
-     (0.1, 0.01, 0.1, 4, 4, "free")],
-)  # fmt: skip
-def test_whether_a_request_waits_is_judged_by_what_waiting_would_take(
-    mean: float, median: float, p90: float, clients: int, at_once: float, says: str
-) -> None:
-    assert verdict(mean, median, p90, 1.0, clients, at_once) == says
-
-
 def test_a_gentle_look_does_not_keep_a_fast_server_busy() -> None:
     server = Server(demands={"/fast": 0.0005, "/slow": 0.004})
     assert explained(server, FAST, SLOW).interference == [], "the light stream tells"
@@ -476,15 +315,6 @@ def test_the_spread_forgets_a_single_stall() -> None:
     assert robust_spread([1.0, 1.01, 0.99, 1.0, 50.0]) < 0.03
 
 
-@pytest.mark.parametrize(
-    ("outcome", "status", "what"),
-    [(Outcome.OK, 200, ""), (Outcome.WRONG_STATUS, 503, "answered with 503"), (Outcome.RESET, 0, "reset"),
-     (Outcome.CONNECT_REFUSED, 0, "refused"), (Outcome.RESPONSE_TIMEOUT, 0, "never answered")],
-)  # fmt: skip
-def test_the_fate_of_a_request_is_named(outcome: Outcome, status: int, what: str) -> None:
-    assert replace(response(0, 1), outcome=outcome, status=status).fate == what
-
-
 def test_a_burst_counts_from_its_first_sending_without_the_network() -> None:
     first = replace(response(0.0, 0.2), sent_s=0.1, connection=3)
     never = replace(response(0.0, None), sent_s=None, outcome=Outcome.NEVER_SENT)
@@ -495,51 +325,6 @@ def test_a_burst_counts_from_its_first_sending_without_the_network() -> None:
     assert [job.connection for job in burst.jobs] == [3, 4]
     assert burst.ends[0] == pytest.approx(0.09)
     assert burst.ends[1] is None
-
-
-def test_a_redirect_and_an_error_are_refused_in_words() -> None:
-    target = target_of(FAST)
-    with pytest.raises(PlanError, match=r"redirected \(301\)") as moved:
-        check(target, look_at(target, 301, location="/login"))
-    assert "http://127.0.0.1:1/login" in moved.value.hint
-    with pytest.raises(PlanError, match="answers 404"):
-        check(target, look_at(target, 404))
-    check(target, look_at(target))
-
-
-def test_a_secret_of_a_route_stands_in_no_record() -> None:
-    secret = Route("/fast?token=s3cret", "fast")
-    server = Server(demands={secret.name: 0.0005})
-    explanation = explained(server, secret)
-    assert "s3cret" not in str(explanation)
-    assert "GET /fast?token=(hidden) takes " in explanation.paragraph
-
-
-def test_a_proxy_is_known_by_what_it_says() -> None:
-    target = target_of(FAST)
-    assert intermediary(look_at(target, server="cloudflare")) == "server: cloudflare"
-    assert intermediary(look_at(target, server="nginx")) == ""
-
-
-def test_a_contestant_is_told_from_an_address() -> None:
-    assert is_known("node")
-    assert is_known("reference-workers:workers=4")
-    for address in ("localhost:8080/x", "http://node/", "127.0.0.1:1"):
-        assert not is_known(address)
-
-
-def test_the_long_route_of_a_contestant_takes_what_bursts_need() -> None:
-    """A nanosecond a count, and half a millisecond besides."""
-
-    def serve(route: Route, count: int) -> list[float]:
-        return [0.0005 + int(route.path.split("/")[-1]) * 1e-9] * count
-
-    file = ContestantFile.of({"start": {"command": ["x"]}}, "contestant.x")
-    routes = contract_routes(file, serve)
-    assert [route.role for route in routes] == ["fast", "slow", "slow", "slow", "slow", "wait"]
-    assert MAX_S / 1.25 <= serve(routes[1], 1)[0] <= MAX_S * 1.25
-    bare = ContestantFile.of({"start": {"command": ["x"]}, "absent": {"/": "a file"}}, "contestant.x")
-    assert [route.path for route in contract_routes(bare, serve)] == ["/hello"]
 
 
 def test_a_runtime_that_still_compiles_is_asked_for_longer_requests_until_its_times_stay() -> None:
@@ -555,57 +340,6 @@ def test_a_runtime_that_still_compiles_is_asked_for_longer_requests_until_its_ti
     file = ContestantFile.of({"start": {"command": ["x"]}}, "contestant.x")
     longest = contract_routes(file, serve)[1]
     assert MAX_S / 1.25 <= serve(longest, 1)[0] <= MAX_S * 1.25
-
-
-def test_an_explanation_agrees_with_its_schema(one_worker: Explanation) -> None:
-    schema = explanation_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator: Any = jsonschema.Draft202012Validator(schema)
-    assert [error.message for error in validator.iter_errors(_plain(one_worker.as_json()))] == []
-    assert list(validator.iter_errors({**_plain(one_worker.as_json()), "findings": [1]})) != []
-
-
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    import json
-
-    parsed: dict[str, Any] = json.loads(json.dumps(data))
-    return parsed
-
-
-def test_the_page_has_the_paragraph_the_findings_and_the_pictures(one_worker: Explanation) -> None:
-    document = explanation_document(one_worker)
-    drawn = {figure.key: picture for figure in figures_in(document.sections) if (picture := figure.draw())}
-    assert {
-        "burst-behind-plugs",
-        "burst-sizes",
-        "interference",
-        "pauses",
-    } <= {*drawn}
-    assert sum(key.startswith("burst-equal") for key in drawn) == 4, "one for each route"
-    for picture in drawn.values():
-        validated(picture)
-    page = html.render(document)
-    assert one_worker.paragraph.split(".")[0] in page
-    assert "What would help" in page
-    assert "One worker" in md.render(document)
-
-
-def test_the_package_is_the_function_that_users_call() -> None:
-    import jostle
-
-    assert callable(jostle.explain)
-    with pytest.raises(UnknownName, match="nodee"):
-        jostle.explain("nodee")
-    with pytest.raises(PlanError, match="its contract names its routes"):
-        jostle.explain("node", slow=["/x"])
-    with pytest.raises(PlanError, match="node/slow/3: a contestant is explained without a path"):
-        jostle.explain("node/slow/3")
-
-
-def test_figures_of_findings_have_names() -> None:
-    finding = decided_finding(Topic.PAUSES, "It pauses.", figures={"every so often": Estimate(1.0)})
-    assert finding.figure("every so often") == Estimate(1.0)
-    assert finding.figure("never") is None
 
 
 @dataclass
@@ -645,24 +379,6 @@ def test_without_the_server_s_cpu_or_with_a_core_for_each_nothing_is_said_of_cli
     assert of(one_worker, Topic.GONE).reason is Reason.NOT_OURS
     slow = Baseline(SLOW, 0.040, 0.01, cpu_share=1.0)
     assert verdict_of_gone(slow, 38, at_once=12.0, cpu_s=1.5).reason is Reason.NOT_SATURATED
-
-
-def test_the_process_of_a_running_server_is_watched_and_a_contestant_s_is_not_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        with process_target(url, pid=os.getpid()) as target:
-            assert target.usage is not None
-            assert target.usage().cpu_s > 0
-            assert not target.started_here
-        with process_target(url) as target:
-            assert target.usage is None
-        with (
-            pytest.raises(UnreachableTarget, match="there is no process"),
-            process_target(url, pid=2**22 + 1),
-        ):
-            pass
-    with pytest.raises(PlanError, match="node is a contestant"), process_target("node", pid=1):
-        pass
 
 
 def test_on_a_machine_that_other_programs_use_an_unsteady_server_is_not_told(

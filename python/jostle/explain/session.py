@@ -24,7 +24,10 @@ from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
 from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED
 
-__all__ = ["LATE", "Baseline", "Held", "Session", "equal_probe", "undisturbed"]
+__all__ = ["COMPUTES", "LATE", "Baseline", "Held", "Session", "equal_probe", "undisturbed"]
+
+COMPUTES = 0.7
+"""From this share of its service time in which the server's CPU was busy, a route is said to compute."""
 
 PACE = 3
 """Requests that measure the machine's speed before each burst; even if one of them is held up, their median
@@ -51,6 +54,11 @@ class Baseline:
 
     service: Estimate | None = None
     """The median with its interval."""
+
+    @property
+    def computes(self) -> bool | None:
+        """Whether the server computes for most of its time; None if that is not known."""
+        return None if self.cpu_share is None else self.cpu_share >= COMPUTES
 
 
 def equal_probe(route: str) -> str:

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding, felt_s, out_of_time
 from jostle.explain.light import LIGHT, poisson
-from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
 from jostle.explain.results import InterferenceCell
 from jostle.explain.send import MAX_EXCESS, BackgroundLoad, Due, Response
@@ -228,8 +227,7 @@ def _one_at_a_time(session: Session, single: Sequence[Beside], evidence: Sequenc
     worst, *further = single
     takes = session.service(worst.route)
     held = worst.held_s(takes)
-    computes = session.alone[worst.route].cpu_share
-    why = " while it computes" if computes is not None and computes >= COMPUTES else ""
+    why = " while it computes" if session.alone[worst.route].computes else ""
     if not worst.whole:
         why = f" of its {amount(takes.value, 's')}"
     text = f"{worst.route} holds up everything else for {with_range(held)}{why}"
@@ -349,7 +347,7 @@ def _may_give_way(session: Session, route: str) -> bool:
     """Whether its requests may share a core with others in slices: they compute, and it is not known that
     short ones never overtake them.
     """
-    return (session.alone[route].cpu_share or 0.0) >= COMPUTES and session.overtaking is not False
+    return session.alone[route].computes is True and session.overtaking is not False
 
 
 def _line(cell: InterferenceCell, session: Session) -> str:

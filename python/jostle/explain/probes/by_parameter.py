@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, decided_finding
-from jostle.explain.probes.service import COMPUTES
 from jostle.explain.session import Session
 from jostle.formatting import amount, with_range
 
@@ -40,7 +39,7 @@ def by_parameter(session: Session) -> Iterator[Finding]:
         if step.value < MIN_S or step.value < GROWS * expected:
             continue
         path = long.partition("?")[0]
-        computes = (session.alone[long].cpu_share or 0.0) >= COMPUTES or session.holds_up(long)
+        computes = session.alone[long].computes or session.holds_up(long)
         why, cure = COMPUTED if computes else QUERIED
         yield decided_finding(
             Topic.BY_PARAMETER,

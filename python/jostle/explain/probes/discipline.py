@@ -14,7 +14,6 @@ from jostle.explain.discipline.candidates import Candidate, Family
 from jostle.explain.discipline.inference import LEAD, MAX_ERROR, Decision, Inference, Range, infer
 from jostle.explain.finding import UNDECIDED, Finding, Topic, decided_finding, undecided
 from jostle.explain.probes.parallelism import MIN_S, how_many, max_burst
-from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
 from jostle.explain.server.target import Route
 from jostle.explain.session import Session, equal_probe
@@ -121,7 +120,7 @@ def discipline(session: Session, inference: Inference) -> Finding:
         high = inference.workers.high
         figures["workers"] = Estimate(inference.workers.low, inference.workers.low, high, "")
     says = words(response.value, inference)
-    computes = session.slow is None or session.slow.cpu_share is None or session.slow.cpu_share >= COMPUTES
+    computes = session.slow is None or session.slow.computes is not False
     if computes and (more := with_more_cores(response.value, inference, session.target.cores)):
         says += f" {more}"
     return decided_finding(topic, says, evidence, figures)
@@ -132,7 +131,7 @@ def _in_part(session: Session, inference: Inference) -> tuple[str, str] | None:
     sentence as far as "cannot be told"; None if nothing is.
     """
     slow, at_once = session.slow, inference.at_once.value
-    if slow is None or slow.cpu_share is None or slow.cpu_share < COMPUTES:
+    if slow is None or not slow.computes:
         return None
     if at_once is None or at_once.low != at_once.high:
         return None

@@ -5,9 +5,8 @@ import math
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
-from jostle.explain.probes.service import COMPUTES
 from jostle.explain.reason import Reason
-from jostle.explain.session import Baseline, Session
+from jostle.explain.session import COMPUTES, Baseline, Session
 from jostle.formatting import amount, plural
 
 __all__ = ["gone", "verdict"]

@@ -27,10 +27,8 @@ MIN_REQUESTS, MAX_REQUESTS = 10, 40
 ROUTE, WARM = 1 / 60, 1 / 60
 """Shares of the time allowed: for measuring one route, and for warming it up."""
 
-COMPUTES, WAITS = 0.7, 0.3
-"""Shares of the service time in which the server's CPU was busy: from the first on the route computes, up to
-the second it waits.
-"""
+WAITS = 0.3
+"""Up to this share of its service time in which the server's CPU was busy a route waits."""
 
 FLAT = 0.05
 """Two batches of requests whose medians differ by less than this take the same time."""
@@ -209,7 +207,7 @@ def cpu_or_waiting(session: Session) -> Finding:
         f"{amount(share, 'share')} of a core."
     ]
     figure = Estimate(share, unit="share")
-    if queued > QUEUED and share < COMPUTES:
+    if queued > QUEUED and not slow.computes:
         return cannot_tell(
             Topic.CPU,
             Reason.NOISY,
@@ -218,7 +216,7 @@ def cpu_or_waiting(session: Session) -> Finding:
             evidence,
             {"share": figure},
         )
-    if share >= COMPUTES:
+    if slow.computes:
         return decided_finding(
             Topic.CPU,
             f"{slow.route.in_sentences} computes for {'all' if share >= WHOLLY else 'most'} of its time.",

@@ -28,7 +28,6 @@ from jostle.explain.finding import (
     undecided,
 )
 from jostle.explain.probes.parallelism import MIN_S, count_estimate, how_many
-from jostle.explain.probes.service import COMPUTES
 from jostle.explain.probes.shedding import refusing, settle
 from jostle.explain.reason import Reason
 from jostle.explain.results import SentBurst
@@ -206,7 +205,7 @@ def _limited(session: Session, route: Baseline, number: Range, evidence: list[st
     text = f"{name}: {many} at a time. {nth} waits {with_range(wait)}"
     figures = {"slots": count_estimate(number), "wait": wait}
     cores = session.target.cores
-    if (route.cpu_share or 0.0) >= COMPUTES and (cores is None or low <= cores):
+    if route.computes and (cores is None or low <= cores):
         text = f"{name}: as many at a time as there are cores for it ({how_many(number)}), as it computes."
         return decided_finding(Topic.SLOTS, text, evidence, figures, notable=False)
     own = session.free_beside(name)
