@@ -11,7 +11,7 @@ from jostle.explain.discipline.burst import Burst
 from jostle.explain.discipline.fit import RepeatDifference
 from jostle.explain.discipline.inference import Decision, Inference, Range
 from jostle.explain.finding import Finding, Topic
-from jostle.explain.light import sent_late
+from jostle.explain.light import light_stream, sent_late
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.discipline import discipline as told_discipline
 from jostle.explain.probes.discipline import send_sized
@@ -25,12 +25,13 @@ from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
-from jostle.explain.send import LightStream, as_burst
+from jostle.explain.send import LightStream, Stream, as_burst
 from jostle.explain.server.limits import GENTLE, THOROUGH, Budget
 from jostle.explain.server.observe import Usage
 from jostle.explain.server.routes import MAX_S, contract_routes
 from jostle.explain.server.target import Route
 from jostle.explain.session import Baseline, Session
+from jostle.explain.slow_responses.rare import rare
 from jostle.host.halts import Halt
 from jostle.plan.servers.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
@@ -277,6 +278,30 @@ def test_40_ms_between_head_and_body_are_named() -> None:
     slow_body = Server(delay_s=0.041, demands={"/fast": 0.042})
     assert "Nagle" in of(explained(slow_body, FAST), Topic.DELAYED_BODY).says
     assert of(explained(Server(), FAST), Topic.DELAYED_BODY).says == "Head and body come together."
+
+
+@pytest.mark.parametrize("alone_s", [0.041, 0.0002])
+def test_a_wait_for_acknowledgements_makes_no_rare_slow_response(alone_s: float) -> None:
+    """Where hardly any were seen while one at a time was asked for, it may be the server's own work."""
+
+    class Sometimes(FakeSender):
+        def light(self, stream: Stream, pauses_s: Sequence[float]) -> LightStream:
+            light = super().light(stream, pauses_s)
+            for number, one in enumerate(light.responses):
+                assert one.end_s is not None
+                if number % 6 == 0:
+                    light.responses[number] = replace(one, end_s=one.end_s + 0.041)
+            return light
+
+    budget = Budget(THOROUGH, now=lambda: 0.0)
+    session = session_of(Sometimes(Server(), budget))
+    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01)}
+    served = response(0.0, alone_s + 0.001)
+    session.served = {FAST.name: [replace(served, headers_s=0.001)] * 20}
+    light_stream(session)
+    assert session.requests is not None
+    found, _ = rare(session.requests)
+    assert bool(found) == (alone_s < 0.041)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from jostle.explain.results import StreamPoint
 from jostle.explain.send import Response, Stream
-from jostle.explain.session import Baseline, Session
+from jostle.explain.session import DELAYED_OFTEN, Baseline, Session
 from jostle.explain.slow_responses.requests import Requests
 from jostle.host.halts import Halt
 from jostle.host.pressure import pressure_s
@@ -89,17 +89,23 @@ def light_stream(session: Session) -> None:
     after = pressure_s("cpu")
     session.pressure = None if before is None or after is None else (after - before) / seconds
     session.note(session.light.responses)
-    session.requests = Requests.of(
-        [
-            (one.route, one.connection, one.sent_s, one.end_s)
-            for one in session.light.responses
-            if one.ok and one.sent_s is not None and one.end_s is not None
-        ]
-    )
+    session.requests = _answered(session.light.responses, session.delayed_bodies >= DELAYED_OFTEN)
     session.stream += [
         StreamPoint(response.due_s, response.response_s, response.route)
         for response in session.light.responses
     ]
+
+
+def _answered(responses: Sequence[Response], bodies_wait: bool) -> Requests:
+    """Those that were. Where the server's `bodies_wait` for acknowledgements, it is done with the head: that
+    wait is told as such, and makes no rare slow response.
+    """
+    rows = []
+    for one in responses:
+        end_s = one.headers_s if bodies_wait and one.body_delayed else one.end_s
+        if one.ok and one.sent_s is not None and end_s is not None:
+            rows.append((one.route, one.connection, one.sent_s, end_s))
+    return Requests.of(rows)
 
 
 def sent_late(responses: Sequence[Response]) -> list[Halt]:

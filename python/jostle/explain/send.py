@@ -73,6 +73,10 @@ class Due:
     connection: int
 
 
+DELAYED_ACK_S = 0.035, 0.060
+"""By how long a client's kernel delays an acknowledgement: Linux by 40 ms or more."""
+
+
 @dataclass(frozen=True)
 class Response:
     """What became of a request. All times are in seconds since the same moment.
@@ -107,6 +111,21 @@ class Response:
     def response_s(self) -> float | None:
         """From when it was due to the last byte; None unless the request was answered as expected."""
         return self.end_s - self.due_s if self.ok and self.end_s is not None else None
+
+    @property
+    def body_after_s(self) -> float | None:
+        """From the head to the last byte; None unless the request was answered as expected."""
+        return (
+            self.end_s - self.headers_s
+            if self.ok and self.end_s is not None and self.headers_s is not None
+            else None
+        )
+
+    @property
+    def body_delayed(self) -> bool:
+        """Whether that is what a server waits that writes both apart, and awaits an acknowledgement."""
+        shortest_s, longest_s = DELAYED_ACK_S
+        return shortest_s <= (self.body_after_s or 0.0) <= longest_s
 
     @property
     def refusal(self) -> str:

@@ -24,10 +24,13 @@ from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
 from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED
 
-__all__ = ["COMPUTES", "LATE", "Baseline", "Held", "Session", "equal_probe", "undisturbed"]
+__all__ = ["COMPUTES", "DELAYED_OFTEN", "LATE", "Baseline", "Held", "Session", "equal_probe", "undisturbed"]
 
 COMPUTES = 0.7
 """From this share of its service time in which the server's CPU was busy, a route is said to compute."""
+
+DELAYED_OFTEN = 0.3
+"""From this share of bodies that come after a delayed acknowledgement on, the server waits for it."""
 
 PACE = 3
 """Requests that measure the machine's speed before each burst; even if one of them is held up, their median
@@ -210,6 +213,17 @@ class Session:
                 self.response_counts[response.route] += 1
                 if not response.ok and not response.refused:
                     self.wrong[response.route, response.fate] += 1
+
+    @property
+    def with_body(self) -> list[Response]:
+        """Of the requests that were sent one at a time, those whose head and body were seen to come."""
+        return [one for those in self.served.values() for one in those if one.body_after_s is not None]
+
+    @property
+    def delayed_bodies(self) -> float:
+        """The share of these whose body came after a delayed acknowledgement."""
+        late = [one.body_delayed for one in self.with_body]
+        return sum(late) / len(late) if late else 0.0
 
     @property
     def limits(self) -> Limits:

@@ -10,18 +10,14 @@ import statistics
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
-from jostle.explain.session import Session
+from jostle.explain.send import DELAYED_ACK_S
+from jostle.explain.session import DELAYED_OFTEN, Session
 from jostle.formatting import amount, percent, plural
 
 __all__ = ["delayed_body"]
 
-MIN_S, MAX_S = 0.035, 0.060
-"""The gap between head and last byte if the server waits for an acknowledgement, which Linux delays by at
-least 40 ms.
-"""
-
-OFTEN, RARELY = 0.3, 0.02
-"""Shares of late responses: from the first on it is systematic, up to the second it is chance."""
+RARELY = 0.02
+"""Up to this share of late bodies it is chance."""
 
 MIN_RESPONSES = 10
 
@@ -29,22 +25,19 @@ MIN_RESPONSES = 10
 def delayed_body(session: Session) -> Finding:
     """Looks at the requests that were sent one at a time; sends nothing."""
     topic = Topic.DELAYED_BODY
-    gaps = [
-        response.end_s - response.headers_s
-        for responses in session.served.values()
-        for response in responses
-        if response.ok and response.end_s is not None and response.headers_s is not None
-    ]
+    with_body = session.with_body
+    gaps = [one.body_after_s or 0.0 for one in with_body]
     if len(gaps) < MIN_RESPONSES:
         return cannot_tell(topic, Reason.FAILED, "too few requests were answered", "a route that answers 200")
-    late = [gap for gap in gaps if MIN_S <= gap <= MAX_S]
-    share = len(late) / len(gaps)
+    late = [one.body_after_s or 0.0 for one in with_body if one.body_delayed]
+    share = session.delayed_bodies
+    shortest_s, longest_s = DELAYED_ACK_S
     evidence = [
-        f"Of {plural(len(gaps), 'response')}, {len(late)} had their last byte {MIN_S * 1e3:.0f} to "
-        f"{MAX_S * 1e3:.0f} ms after their head; median {amount(statistics.median(gaps), 's')}."
+        f"Of {plural(len(gaps), 'response')}, {len(late)} had their last byte {shortest_s * 1e3:.0f} to "
+        f"{longest_s * 1e3:.0f} ms after their head; median {amount(statistics.median(gaps), 's')}."
     ]
     figure = Estimate(share, unit="share", n=len(gaps))
-    if share >= OFTEN:
+    if share >= DELAYED_OFTEN:
         return decided_finding(
             topic,
             f"{percent(share)} of the bodies come {amount(statistics.median(late), 's')} after their head: "
