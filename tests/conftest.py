@@ -86,11 +86,16 @@ CHROMIUM_OPTIONS = [
 ]
 
 
+PAGE_PATIENCE_MS = 120_000
+"""How long a page may take to show something: it is only nice, and other tests use the cores beside it."""
+
+
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     """Debian's Chromium, started once for all tests that one worker runs."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PAGE_PATIENCE_MS)
     chromium = shutil.which("chromium")
     assert chromium, "Chromium is missing: apt-get install -y --no-install-recommends chromium"
     with sync_playwright() as playwright:

@@ -73,7 +73,7 @@ def test_a_question_before_a_run_is_deleted(browser: Browser, shown: Shown, sche
 
 def test_a_run_with_a_range(browser: Browser, shown: Shown, scheme: str, size: str) -> None:
     page = at(browser, shown, f"runs/{shown.runs[0]}?trial=2", scheme, size)
-    expect(page.locator("#map .said")).to_contain_text("requests were answered", timeout=120_000)
+    expect(page.locator("#map .said")).to_contain_text("requests were answered")
     page.get_by_role("slider", name="from").focus()
     page.keyboard.press("ArrowRight")
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
@@ -89,12 +89,12 @@ def test_a_load_while_it_is_sent(browser: Browser, tmp_path: Path, scheme: str, 
         recorded(tmp_path, 100)
         (run,) = tmp_path.iterdir()
         page = at(browser, Shown(served, []), f"runs/{run.name}#token={served.token}", scheme, size)
-        expect(page.locator("#change-box")).to_be_visible(timeout=120_000)
+        expect(page.locator("#change-box")).to_be_visible()
         if size == "phone":
             page.get_by_text("Change the load").click()
         page.locator("#control-number").fill("fast")
         page.locator("#control-number").press("Enter")
-        expect(page.locator("#control-said")).to_contain_text("is not a rate", timeout=120_000)
+        expect(page.locator("#control-said")).to_contain_text("is not a rate")
         assert barriers(page) == []
         page.locator("#stop").click()
         page.get_by_role("dialog").wait_for()

@@ -47,8 +47,8 @@ def going(tmp_path: Path, *load: str, plan: str = "") -> Iterator[tuple[Served, 
 
 def watched(browser: Browser, served: Served, token: str | None = None, **context: Any) -> Page:
     page = opened(browser, f"{served.url}/live#token={token or served.token}", [], **context)
-    expect(page.locator("#control")).to_be_visible(timeout=60_000)
-    expect(page.locator("#change-box")).to_be_visible(timeout=60_000)
+    expect(page.locator("#control")).to_be_visible()
+    expect(page.locator("#change-box")).to_be_visible()
     return page
 
 
@@ -57,7 +57,7 @@ def steered(folder: Path) -> list[Any]:
 
 
 def said(page: Page, text: str) -> None:
-    expect(page.locator("#control-said")).to_contain_text(text, timeout=60_000)
+    expect(page.locator("#control-said")).to_contain_text(text)
 
 
 def test_a_rate_is_changed_by_number_slider_and_steps_and_each_change_is_listed(
@@ -84,7 +84,7 @@ def test_a_rate_is_changed_by_number_slider_and_steps_and_each_change_is_listed(
         said(page, f"{chosen:.0f}/s from")
         page.get_by_role("button", name="+ 10 %").click()
         said(page, f"{chosen * 1.1:.0f}/s from")
-        expect(page.locator("#changed li")).to_have_count(3, timeout=60_000)
+        expect(page.locator("#changed li")).to_have_count(3)
         assert [(one["by"], one["per_s"]) for one in steered(folder)] == [
             ("page", 200.0),
             ("page", chosen),
@@ -128,7 +128,7 @@ def test_a_ramp_is_held_and_the_next_phase_begins(browser: Browser, tmp_path: Pa
         page.get_by_role("button", name="Next phase").click()
         said(page, "after from")
         assert [one["what"] for one in steered(folder)] == ["rate", "phase"]
-        expect(page.locator("#control-number")).to_have_value("40", timeout=60_000)
+        expect(page.locator("#control-number")).to_have_value("40")
 
 
 def test_a_run_is_stopped_after_it_was_asked_for(browser: Browser, tmp_path: Path) -> None:
@@ -144,9 +144,7 @@ def test_a_run_is_stopped_after_it_was_asked_for(browser: Browser, tmp_path: Pat
         assert RunRecord.open(folder).in_progress
         stop.click()
         page.get_by_role("button", name="Stop it").click()
-        expect(page.locator("#state")).to_have_text(
-            re.compile("The run was stopped. stopped by the user"), timeout=60_000
-        )
+        expect(page.locator("#state")).to_have_text(re.compile("The run was stopped. stopped by the user"))
         assert process.wait(180) is not None
         expect(page.locator("#control")).to_be_hidden()
         page.get_by_role("link", name="The report of this run").click()

@@ -38,7 +38,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, s
 def watched(browser: Browser, url: str, said: list[str], **context: Any) -> Page:
     """The page of a run, once it shows its figures."""
     page = opened(browser, url, said, **context)
-    expect(page.locator("#map .said")).to_contain_text("requests were answered", timeout=30_000)
+    expect(page.locator("#map .said")).to_contain_text("requests were answered")
     return page
 
 
@@ -177,11 +177,11 @@ def test_a_hidden_tab_gives_its_connection_back(browser: Browser, tmp_path: Path
         expect(page.locator("#state")).to_have_text("Paused while this tab is hidden.")
         left = page.locator("#left").inner_text()
         hide(page, hidden=False)
-        expect(page.locator("#left")).not_to_have_text(left, timeout=30_000)
+        expect(page.locator("#left")).not_to_have_text(left)
         other = watched(browser, f"{served.url}/live", said)
         page.reload()
         for each in (page, other):
-            expect(each.locator("#state")).to_have_text("The run has ended.", timeout=60_000)
+            expect(each.locator("#state")).to_have_text("The run has ended.")
         assert load.wait(60) in (0, 3)
         eventually(result.exists)
         agree(page, json.loads(result.read_text())["trials"][0])

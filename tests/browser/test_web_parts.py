@@ -72,8 +72,8 @@ def watched_to_its_end(
         recorded(base, 1_000)
         (journal,) = base.glob("*/journal.ndjson")
         page = opened(browser, f"{served.url}/runs/{journal.parent.name}", said, **SIZE)
-        expect(table(page, title).locator("tbody tr").first).to_be_visible(timeout=60_000)
-        expect(page.locator("#state")).to_have_text("The run has ended.", timeout=60_000)
+        expect(table(page, title).locator("tbody tr").first).to_be_visible()
+        expect(page.locator("#state")).to_have_text("The run has ended.")
         assert load.wait(60) in (0, 3)
         eventually(result.exists)
         yield page, json.loads(result.read_text())
@@ -164,7 +164,7 @@ def ended_run(
         recorded(base / "runs", 100)
         (folder,) = (base / "runs").iterdir()
         page = opened(browser, f"{served.url}/runs/{folder.name}", said, **SIZE)
-        expect(page.locator("#state")).to_have_text("The run has ended.", timeout=120_000)
+        expect(page.locator("#state")).to_have_text("The run has ended.")
         run.wait(60)
         yield page, RunRecord.open(folder)
 
@@ -177,7 +177,7 @@ def test_contestants_and_requirements_stand_as_in_the_report(
         plan.write_text(PLAN.format(one=one, two=two), encoding="utf-8")
         with ended_run(browser, said, tmp_path, "run", plan, "--no-pages") as (page, record):
             result = analyse(record, distributions=False)
-            expect(table(page, "Contestants").locator("tbody tr")).to_have_count(2, timeout=30_000)
+            expect(table(page, "Contestants").locator("tbody tr")).to_have_count(2)
             expect(table(page, "Contestants").locator("tbody")).to_contain_text("2")
             for row, cell in zip(rows(page, "Contestants"), result.summaries, strict=True):
                 figures = (cell.throughput, cell.response["p50"], cell.response["p99"])
@@ -205,7 +205,7 @@ def test_a_search_shows_the_levels_of_its_answer(browser: Browser, tmp_path: Pat
         )
         with ended_run(browser, said, tmp_path, "capacity", *words) as (page, record):
             levels = RecordedSearch(record).levels
-            expect(table(page, "Levels tried").locator("tbody tr")).to_have_count(len(levels), timeout=30_000)
+            expect(table(page, "Levels tried").locator("tbody tr")).to_have_count(len(levels))
             told = [[format_rate(one.level), str(len(one.blocks))] for one in levels]
             eventually(
                 lambda: [row[:2] for row in rows(page, "Levels tried")] == told, "another number of blocks"

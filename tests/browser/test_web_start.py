@@ -72,7 +72,7 @@ def test_a_plan_is_checked_as_one_types(browser: Browser, served: Served, target
     page.get_by_label("URL").fill(target)
     page.get_by_role("button", name="Write it as a plan").click()
     editor, start = page.get_by_label("Or a plan"), page.get_by_role("button", name="Start the plan")
-    expect(editor).to_have_value(re.compile(r"\[workload\.hit\.load\]"), timeout=30_000)
+    expect(editor).to_have_value(re.compile(r"\[workload\.hit\.load\]"))
     text = editor.input_value()
     wrong = text.replace('for = "10s"', 'for = "10 apples"')
     assert wrong != text
@@ -126,7 +126,7 @@ def test_a_rate_beyond_the_machine_is_refused_at_its_field(
     rate = page.get_by_label("or a rate")
     rate.fill("900000000/s")
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.locator("#rate-wrong")).to_contain_text("at most", timeout=30_000)
+    expect(page.locator("#rate-wrong")).to_contain_text("at most")
     assert rate.get_attribute("aria-invalid") == "true"
 
 
@@ -144,7 +144,7 @@ def test_why_a_run_did_not_begin_is_said(browser: Browser, served: Served) -> No
         'request = [{ get = "/" }]\nload = { clients = 1, for = "1s" }\n'
     )
     start = page.get_by_role("button", name="Start the plan")
-    expect(start).to_be_enabled(timeout=30_000)
+    expect(start).to_be_enabled()
     start.click()
     page.get_by_text("nobody-knows-it").last.wait_for(timeout=60_000)
     assert page.url.endswith("/start")

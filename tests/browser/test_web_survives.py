@@ -18,11 +18,9 @@ from support.real import SILENTLY, jostle_running, recorded, reference_server
 from support.synthetic import Trial, closed, lognormal, make_run
 from support.web import opened, web
 
-PATIENCE_MS = 60_000
-
 
 def says(page: Page, text: str) -> None:
-    expect(page.locator("#state")).to_contain_text(text, timeout=PATIENCE_MS)
+    expect(page.locator("#state")).to_contain_text(text)
 
 
 def test_a_tab_comes_back_with_its_page_and_tells_how_a_run_was_killed(
@@ -44,7 +42,7 @@ def test_a_tab_comes_back_with_its_page_and_tells_how_a_run_was_killed(
         left = page.locator("#left").inner_text()
         with web(tmp_path, "--port", port):
             says(page, "The run goes on.")
-            expect(page.locator("#left")).not_to_have_text(left, timeout=PATIENCE_MS)
+            expect(page.locator("#left")).not_to_have_text(left)
             load.kill()
             says(page, "The run ended without a word: jostle was killed")
             figures = page.locator("#figures").inner_text()
@@ -63,7 +61,7 @@ def test_a_run_that_goes_away_leaves_its_figures(browser: Browser, tmp_path: Pat
         recorded(tmp_path, 2_000)
         (run,) = runs_inside(tmp_path)
         page = opened(browser, f"{served.url}/runs/{run.name}", [])
-        expect(page.locator("#figures")).to_contain_text("answered", timeout=PATIENCE_MS)
+        expect(page.locator("#figures")).to_contain_text("answered")
         shutil.rmtree(run)
         says(page, "The folder of the run is gone. What was read of it stays here until you leave.")
         expect(page.locator("#figures")).to_contain_text("answered")
