@@ -88,7 +88,7 @@ class _Course:
         from jostle.report import Form, render
 
         host = machine_and_version()
-        where = f"{host['cpu_model']}, {len(host['usable_cores'])} cores · jostle {host['jostle']}"
+        where = f"{host['cpu_model']}, {plural(len(host['usable_cores']), 'core')} · jostle {host['jostle']}"
         index = self.folder / "index.html"
         for path, form in ((index, Form.html), (self.folder / "explain.md", Form.md)):
             entries = self.entries(linked=path == index)
