@@ -209,7 +209,7 @@ def test_a_page_beside_a_load_tells_how_it_ended_and_ends_with_it(tmp_path: Path
     result = tmp_path / "result.json"
     with (
         reference_server("workers") as url,
-        beside("hit", f"{url}/work?us=1000", "-c", "4", "-d", "6s", "-o", result) as (load, served),
+        beside("hit", f"{url}/work?us=1000", "-c", "4", "-d", "20s", "-o", result) as (load, served),
         watching(served, f"{newest(served)}/events") as events,
     ):
         seen: dict[str, Any] = {}
