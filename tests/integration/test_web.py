@@ -212,6 +212,9 @@ def test_a_page_beside_a_load_tells_how_it_ended_and_ends_with_it(tmp_path: Path
         beside("hit", f"{url}/work?us=1000", "-c", "4", "-d", "20s", "-o", result) as (load, served),
         watching(served, f"{newest(served)}/events") as events,
     ):
+        (page,) = Path(f"/proc/{load.pid}/task/{load.pid}/children").read_text().split()
+        idle = os.sched_getscheduler(int(page)) == os.SCHED_IDLE
+        assert idle or os.sched_getaffinity(int(page)) == os.sched_getaffinity(0), "or it was starved"
         seen: dict[str, Any] = {}
         for event in events:
             seen |= json.loads(event["data"])
