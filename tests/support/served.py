@@ -16,7 +16,7 @@ from jostle.explain.run import examine
 from jostle.explain.send import BackgroundLoad, Due, LightStream, Response, Stream
 from jostle.explain.server.limits import GENTLE, THOROUGH, Budget, Limits
 from jostle.explain.server.target import ResponseHead, Route, Target
-from jostle.explain.session import Session
+from jostle.explain.session import Baseline, Session
 from jostle.record.outcomes import Outcome
 from jostle.runner.observer import Tell, silent
 
@@ -287,11 +287,12 @@ def explained(
         return examine(target, looks, sender, budget, overload=overload, asked_with=command, tell=tell)
 
 
-def session_of(sender: Any = None, **more: Any) -> Session:
+def session_of(*alone: Baseline, server: Server | None = None, **more: Any) -> Session:
+    """After these were measured of `server`, which is a usual one unless given."""
     budget = Budget(THOROUGH, now=lambda: 0.0)
-    return Session(
-        target_of(FAST, SLOW), sender or FakeSender(Server(), budget), budget, lambda _: None, **more
-    )
+    sender = FakeSender(server or Server(), budget)
+    known = {one.route.name: one for one in alone}
+    return Session(target_of(FAST, SLOW), sender, budget, lambda _: None, alone=known, **more)
 
 
 def response(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Response:

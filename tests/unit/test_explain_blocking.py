@@ -15,8 +15,7 @@ from support.served import FAST, SLOW, session_of
 
 
 def test_a_stream_that_was_ended_early_decides_nothing() -> None:
-    session = session_of(parallelism=1.0)
-    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01), SLOW.name: Baseline(SLOW, 0.040, 0.01)}
+    session = session_of(Baseline(FAST, 0.001, 0.01), Baseline(SLOW, 0.040, 0.01), parallelism=1.0)
     session.slots_of = {SLOW.name: Decision(Range(1, 1))}
     measure(session)
     session.sender.stopped = True
@@ -27,8 +26,7 @@ def test_a_stream_that_was_ended_early_decides_nothing() -> None:
 
 def beside_clients(clients: int, median_s: float, mean_s: float, error_s: float) -> Session:
     """Where a request of 1 ms takes this beside so many for the slow route, which takes 40 ms."""
-    session = session_of()
-    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01), SLOW.name: Baseline(SLOW, 0.040, 0.01)}
+    session = session_of(Baseline(FAST, 0.001, 0.01), Baseline(SLOW, 0.040, 0.01))
     session.interference = [
         InterferenceCell(FAST.name, "", 0, 150, 0.001, 0.0012, 0.001, 0.00002),
         InterferenceCell(FAST.name, SLOW.name, clients, 150, median_s, 0.040, mean_s, error_s),
@@ -48,12 +46,8 @@ def beside_clients(clients: int, median_s: float, mean_s: float, error_s: float)
 def test_what_computes_is_limited_by_its_cores_and_by_no_pool(
     computes: float | None, cores: int | None, says: str
 ) -> None:
-    session = session_of()
+    session = session_of(Baseline(FAST, 0.0005, 0.01), Baseline(SLOW, 0.040, 0.01, cpu_share=computes))
     session.target = replace(session.target, cores=cores)
-    session.alone = {
-        FAST.name: Baseline(FAST, 0.0005, 0.01),
-        SLOW.name: Baseline(SLOW, 0.040, 0.01, cpu_share=computes),
-    }
     session.waits_beside = {SLOW.name: "free"}
     send_bursts(session)
     decide(session)

@@ -6,9 +6,8 @@ from jostle.explain.discipline.inference import Decision, Inference, Range
 from jostle.explain.finding import Finding
 from jostle.explain.probes.discipline import SHARED, TO_ITS_END, discipline
 from jostle.explain.reason import Reason
-from jostle.explain.server.limits import THOROUGH, Budget
-from jostle.explain.session import Baseline, Session
-from support.served import FAST, SLOW, FakeSender, Server, target_of
+from jostle.explain.session import Baseline
+from support.served import SLOW, session_of
 
 ONE = Range(1, 1)
 
@@ -16,10 +15,8 @@ ONE = Range(1, 1)
 def told(
     *, overtaking: bool | None, at_once: Range = ONE, leaves: bool = True, computes: float = 1.0
 ) -> Finding:
-    budget = Budget(THOROUGH, now=lambda: 0.0)
-    session = Session(target_of(FAST, SLOW), FakeSender(Server(), budget), budget, lambda _: None)
-    session.alone = {SLOW.name: Baseline(SLOW, 0.040, 0.01, cpu_share=computes)}
-    session.parallelism = at_once.low
+    slow = Baseline(SLOW, 0.040, 0.01, cpu_share=computes)
+    session = session_of(slow, parallelism=at_once.low)
     decided = Decision(overtaking) if overtaking is not None else Decision[bool](reason=Reason.DIVIDED)
     noisy = Inference(decided, Decision(at_once), Decision(leaves), Decision(reason=Reason.NOISY))
     return discipline(session, noisy)

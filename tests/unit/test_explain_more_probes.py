@@ -14,19 +14,11 @@ from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.idle import after_idle
 from jostle.explain.probes.memory import memory, per_request
 from jostle.explain.probes.pauses import unless_full
-from jostle.explain.server.limits import THOROUGH, Budget
 from jostle.explain.server.observe import Usage, usage_of
 from jostle.explain.server.routes import smaller
 from jostle.explain.server.target import Route
-from jostle.explain.session import Baseline, Session
-from support.served import FAST, SLOW, FakeSender, Server, explained, target_of
-
-
-def session_of(server: Server, *alone: Baseline) -> Session:
-    budget = Budget(THOROUGH, now=lambda: 0.0)
-    session = Session(target_of(FAST), FakeSender(server, budget), budget, lambda _: None)
-    session.alone = {one.route.name: one for one in alone}
-    return session
+from jostle.explain.session import Baseline
+from support.served import FAST, SLOW, Server, explained, session_of
 
 
 def baseline(route: Route, seconds: float) -> Baseline:
@@ -34,7 +26,7 @@ def baseline(route: Route, seconds: float) -> Baseline:
 
 
 def idle(sleeps_after_s: float) -> Finding:
-    return after_idle(session_of(Server(sleeps_after_s=sleeps_after_s), baseline(FAST, 0.0005)))
+    return after_idle(session_of(baseline(FAST, 0.0005), server=Server(sleeps_after_s=sleeps_after_s)))
 
 
 def test_the_first_request_after_idle_time_is_slow_from_some_pause_on() -> None:
@@ -46,7 +38,7 @@ def test_the_first_request_after_idle_time_is_slow_from_some_pause_on() -> None:
 
 def test_a_list_that_makes_a_query_for_each_row_is_told_by_its_parameter() -> None:
     many, few = (Route(f"/orders?limit={n}", "slow") for n in (40, 5))
-    session = session_of(Server(), baseline(many, 0.090), baseline(few, 0.015), baseline(FAST, 0.0005))
+    session = session_of(baseline(many, 0.090), baseline(few, 0.015), baseline(FAST, 0.0005))
     (finding,) = by_parameter(session)
     assert finding.says.startswith("/orders takes 2.14 ms (")
     assert "longer for each further one of limit: as with a query for each (N + 1)" in finding.says
@@ -74,7 +66,7 @@ def test_what_does_not_grow_or_differs_otherwise_makes_no_such_finding(
     one: str, other: str, times: tuple[float, float]
 ) -> None:
     routes = zip((one, other), times, strict=True)
-    session = session_of(Server(), *(baseline(Route(path, "slow"), took) for path, took in routes))
+    session = session_of(*(baseline(Route(path, "slow"), took) for path, took in routes))
     assert list(by_parameter(session)) == []
 
 
@@ -91,7 +83,7 @@ def test_memory_for_each_request_has_an_interval() -> None:
 
 def test_a_heap_that_java_fills_is_not_taken_for_a_leak() -> None:
     def said(*, java: bool) -> Finding:
-        session = session_of(Server(), baseline(FAST, 0.001))
+        session = session_of(baseline(FAST, 0.001))
         session.memory += [(n, 50_000_000 + 13_000 * n) for n in (100, 2000, 4000, 6000, 7500)]
         session.target = replace(session.target, usage=lambda: Usage(1.0, 0.0, 150_000_000, java))
         (finding,) = memory(session)

@@ -26,7 +26,7 @@ from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.reason import Reason
 from jostle.explain.results import Explanation
 from jostle.explain.send import LightStream, Stream, as_burst
-from jostle.explain.server.limits import GENTLE, THOROUGH, Budget
+from jostle.explain.server.limits import GENTLE, THOROUGH
 from jostle.explain.server.observe import Usage
 from jostle.explain.server.routes import MAX_S, contract_routes
 from jostle.explain.server.target import Route
@@ -46,7 +46,6 @@ from support.served import (
     explained,
     response,
     session_of,
-    target_of,
 )
 
 
@@ -198,8 +197,7 @@ def token_bucket(rate: float, burst: float) -> Callable[[float], bool]:
 
 
 def test_where_nothing_was_overloaded_nothing_is_said_of_a_recovery() -> None:
-    session = session_of(overload=True, parallelism=1.0)
-    session.alone = {SLOW.name: Baseline(SLOW, 0.300, 0.01)}
+    session = session_of(Baseline(SLOW, 0.300, 0.01), overload=True, parallelism=1.0)
     assert queue_limit(session).reason is recovery(session).reason is Reason.TOO_SLOW
     session.sender.timeout_s = 1.0  # 40 requests of 40 ms would take longer than that
     session.alone = {SLOW.name: Baseline(SLOW, 0.040, 0.01)}
@@ -207,8 +205,7 @@ def test_where_nothing_was_overloaded_nothing_is_said_of_a_recovery() -> None:
 
 
 def test_without_a_route_that_takes_long_enough_no_sized_bursts_are_sent() -> None:
-    session = session_of()
-    session.alone = {FAST.name: Baseline(FAST, 0.0001, 0.01)}
+    session = session_of(Baseline(FAST, 0.0001, 0.01))
     send_sized(session)
     assert session.budget.requests == 0
 
@@ -224,9 +221,7 @@ def test_a_rate_limit_is_told_by_its_bucket() -> None:
 
 
 def test_who_refused_bursts_is_asked_at_the_highest_rate_allowed() -> None:
-    budget = Budget(THOROUGH, now=lambda: 0.0)
-    server = Server(refuses=token_bucket(100, 20))
-    session = Session(target_of(FAST), FakeSender(server, budget), budget, lambda _: None)
+    session = session_of(server=Server(refuses=token_bucket(100, 20)))
     session.light = LightStream([response(float(i), 0.001) for i in range(20)], [])
     assert rate_limit(session).says == "No rate limit up to 1.05/s."
     session.refusals = 7
@@ -293,9 +288,8 @@ def test_a_wait_for_acknowledgements_makes_no_rare_slow_response(alone_s: float)
                     light.responses[number] = replace(one, end_s=one.end_s + 0.041)
             return light
 
-    budget = Budget(THOROUGH, now=lambda: 0.0)
-    session = session_of(Sometimes(Server(), budget))
-    session.alone = {FAST.name: Baseline(FAST, 0.001, 0.01)}
+    session = session_of(Baseline(FAST, 0.001, 0.01))
+    session.sender = Sometimes(Server(), session.budget)
     served = response(0.0, alone_s + 0.001)
     session.served = {FAST.name: [replace(served, headers_s=0.001)] * 20}
     light_stream(session)
@@ -388,14 +382,13 @@ class Watched(Server):
     ],
 )
 def test_work_for_clients_that_have_gone_is_told_from_the_server_s_cpu(share: float, words: str) -> None:
-    server, budget = Watched(share=share), Budget(THOROUGH, now=lambda: 0.0)
-    target = replace(target_of(FAST, SLOW), usage=lambda: Usage(server.cpu_s, 0.0))
-    session = Session(target, FakeSender(server, budget), budget, lambda _: None, parallelism=1.0)
-    session.alone = {SLOW.name: Baseline(SLOW, 0.040, 0.01, cpu_share=1.0)}
+    server = Watched(share=share)
+    session = session_of(Baseline(SLOW, 0.040, 0.01, cpu_share=1.0), server=server, parallelism=1.0)
+    session.target = replace(session.target, usage=lambda: Usage(server.cpu_s, 0.0))
     finding = gone(session)
     assert words in finding.says.replace("\N{NO-BREAK SPACE}", " ")
     assert finding.decided == (share != 0.5)
-    assert budget.requests == 38
+    assert session.budget.requests == 38
 
 
 def test_without_the_server_s_cpu_or_with_a_core_for_each_nothing_is_said_of_clients_that_have_gone(

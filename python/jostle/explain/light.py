@@ -8,8 +8,8 @@ import random
 from collections.abc import Sequence
 
 from jostle.explain.results import StreamPoint
-from jostle.explain.send import Response, Stream
-from jostle.explain.session import DELAYED_OFTEN, Baseline, Session
+from jostle.explain.send import Response, Stream, awaits_acknowledgement
+from jostle.explain.session import Baseline, Session
 from jostle.explain.slow_responses.requests import Requests
 from jostle.host.halts import Halt
 from jostle.host.pressure import pressure_s
@@ -89,7 +89,7 @@ def light_stream(session: Session) -> None:
     after = pressure_s("cpu")
     session.pressure = None if before is None or after is None else (after - before) / seconds
     session.note(session.light.responses)
-    session.requests = _answered(session.light.responses, session.delayed_bodies >= DELAYED_OFTEN)
+    session.requests = _answered(session.light.responses, session.bodies_wait)
     session.stream += [
         StreamPoint(response.due_s, response.response_s, response.route)
         for response in session.light.responses
@@ -102,7 +102,8 @@ def _answered(responses: Sequence[Response], bodies_wait: bool) -> Requests:
     """
     rows = []
     for one in responses:
-        end_s = one.headers_s if bodies_wait and one.body_delayed else one.end_s
+        waited = bodies_wait and one.body_after_s is not None and awaits_acknowledgement(one.body_after_s)
+        end_s = one.headers_s if waited else one.end_s
         if one.ok and one.sent_s is not None and end_s is not None:
             rows.append((one.route, one.connection, one.sent_s, end_s))
     return Requests.of(rows)

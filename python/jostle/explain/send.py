@@ -26,6 +26,7 @@ from jostle.record.outcomes import NOT_CONNECTED, REFUSALS, TIMEOUTS, Outcome
 from jostle.record.row_columns import ENGINE_COLUMNS
 
 __all__ = [
+    "DELAYED_ACK_S",
     "MAX_EXCESS",
     "BackgroundLoad",
     "ConnectionCounter",
@@ -36,6 +37,7 @@ __all__ = [
     "Sender",
     "Stream",
     "as_burst",
+    "awaits_acknowledgement",
     "median_service_s",
 ]
 
@@ -77,6 +79,12 @@ DELAYED_ACK_S = 0.035, 0.060
 """By how long a client's kernel delays an acknowledgement: Linux by 40 ms or more."""
 
 
+def awaits_acknowledgement(body_after_s: float) -> bool:
+    """Whether a body comes so long after its head as one whose server writes both apart, and waits."""
+    shortest_s, longest_s = DELAYED_ACK_S
+    return shortest_s <= body_after_s <= longest_s
+
+
 @dataclass(frozen=True)
 class Response:
     """What became of a request. All times are in seconds since the same moment.
@@ -101,31 +109,23 @@ class Response:
     @property
     def service_s(self) -> float | None:
         """From the actual send to the last byte; None unless the request was answered as expected."""
-        return (
-            self.end_s - self.sent_s
-            if self.ok and self.end_s is not None and self.sent_s is not None
-            else None
-        )
+        return self._until_end_s(self.sent_s)
 
     @property
     def response_s(self) -> float | None:
         """From when it was due to the last byte; None unless the request was answered as expected."""
-        return self.end_s - self.due_s if self.ok and self.end_s is not None else None
+        return self._until_end_s(self.due_s)
 
     @property
     def body_after_s(self) -> float | None:
         """From the head to the last byte; None unless the request was answered as expected."""
-        return (
-            self.end_s - self.headers_s
-            if self.ok and self.end_s is not None and self.headers_s is not None
-            else None
-        )
+        return self._until_end_s(self.headers_s)
 
-    @property
-    def body_delayed(self) -> bool:
-        """Whether that is what a server waits that writes both apart, and awaits an acknowledgement."""
-        shortest_s, longest_s = DELAYED_ACK_S
-        return shortest_s <= (self.body_after_s or 0.0) <= longest_s
+    def _until_end_s(self, since_s: float | None) -> float | None:
+        """From then to the last byte."""
+        if not self.ok or self.end_s is None or since_s is None:
+            return None
+        return self.end_s - since_s
 
     @property
     def refusal(self) -> str:

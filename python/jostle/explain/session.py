@@ -15,7 +15,15 @@ from jostle.explain.discipline.fit import unsteadiness
 from jostle.explain.discipline.inference import Decision, Inference, Range
 from jostle.explain.finding import Finding
 from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
-from jostle.explain.send import Due, LightStream, Response, Sender, as_burst, median_service_s
+from jostle.explain.send import (
+    Due,
+    LightStream,
+    Response,
+    Sender,
+    as_burst,
+    awaits_acknowledgement,
+    median_service_s,
+)
 from jostle.explain.server.limits import Budget, Limits
 from jostle.explain.server.target import Route, Target
 from jostle.explain.slow_responses.in_flight import beside_one
@@ -24,7 +32,7 @@ from jostle.formatting import listed
 from jostle.host.pressure import pressure_s
 from jostle.record.outcomes import ENDED_BY_STOP, NOT_CONNECTED
 
-__all__ = ["COMPUTES", "DELAYED_OFTEN", "LATE", "Baseline", "Held", "Session", "equal_probe", "undisturbed"]
+__all__ = ["COMPUTES", "LATE", "Baseline", "Held", "Session", "equal_probe", "undisturbed"]
 
 COMPUTES = 0.7
 """From this share of its service time in which the server's CPU was busy, a route is said to compute."""
@@ -215,15 +223,16 @@ class Session:
                     self.wrong[response.route, response.fate] += 1
 
     @property
-    def with_body(self) -> list[Response]:
-        """Of the requests that were sent one at a time, those whose head and body were seen to come."""
-        return [one for those in self.served.values() for one in those if one.body_after_s is not None]
+    def bodies_after_s(self) -> list[float]:
+        """How long after their heads the bodies came of the requests that were sent one at a time."""
+        after_s = (one.body_after_s for those in self.served.values() for one in those)
+        return [each for each in after_s if each is not None]
 
     @property
-    def delayed_bodies(self) -> float:
-        """The share of these whose body came after a delayed acknowledgement."""
-        late = [one.body_delayed for one in self.with_body]
-        return sum(late) / len(late) if late else 0.0
+    def bodies_wait(self) -> bool:
+        """Whether so many of them came after a delayed acknowledgement that the server waits for it."""
+        late = [awaits_acknowledgement(after_s) for after_s in self.bodies_after_s]
+        return bool(late) and sum(late) / len(late) >= DELAYED_OFTEN
 
     @property
     def limits(self) -> Limits:

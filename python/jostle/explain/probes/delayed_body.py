@@ -10,8 +10,8 @@ import statistics
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Topic, cannot_tell, decided_finding
 from jostle.explain.reason import Reason
-from jostle.explain.send import DELAYED_ACK_S
-from jostle.explain.session import DELAYED_OFTEN, Session
+from jostle.explain.send import DELAYED_ACK_S, awaits_acknowledgement
+from jostle.explain.session import Session
 from jostle.formatting import amount, percent, plural
 
 __all__ = ["delayed_body"]
@@ -25,19 +25,18 @@ MIN_RESPONSES = 10
 def delayed_body(session: Session) -> Finding:
     """Looks at the requests that were sent one at a time; sends nothing."""
     topic = Topic.DELAYED_BODY
-    with_body = session.with_body
-    gaps = [one.body_after_s or 0.0 for one in with_body]
+    gaps = session.bodies_after_s
     if len(gaps) < MIN_RESPONSES:
         return cannot_tell(topic, Reason.FAILED, "too few requests were answered", "a route that answers 200")
-    late = [one.body_after_s or 0.0 for one in with_body if one.body_delayed]
-    share = session.delayed_bodies
+    late = [gap for gap in gaps if awaits_acknowledgement(gap)]
+    share = len(late) / len(gaps)
     shortest_s, longest_s = DELAYED_ACK_S
     evidence = [
         f"Of {plural(len(gaps), 'response')}, {len(late)} had their last byte {shortest_s * 1e3:.0f} to "
         f"{longest_s * 1e3:.0f} ms after their head; median {amount(statistics.median(gaps), 's')}."
     ]
     figure = Estimate(share, unit="share", n=len(gaps))
-    if share >= DELAYED_OFTEN:
+    if session.bodies_wait:
         return decided_finding(
             topic,
             f"{percent(share)} of the bodies come {amount(statistics.median(late), 's')} after their head: "
